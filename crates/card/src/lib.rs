@@ -35,6 +35,7 @@ pub use core::capacitors::Capacitors;
 pub use core::config::{CardConfig, Care, Housekeeping, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath};
 pub use core::counters::MediaCounters;
 pub use core::patrol_config::PatrolConfig;
+pub use core::thermal::{LEVELS, ThermalAccount, ThermalConfig, Throttle};
 pub use flows::open::{OpenError, Unopened, can_do_without, examine, is_made_so, may_adopt, shape, spared_modules};
 
 /// A card that holds bytes.

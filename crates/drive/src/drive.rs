@@ -313,6 +313,7 @@ impl Drive {
             sim: None,
             generator: Some(outcome.generator),
             trace: None,
+            thermal: None,
         })
     }
 }

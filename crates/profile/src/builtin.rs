@@ -37,6 +37,7 @@ pub(crate) const CARDS: &[(&str, &str)] = embedded!("cards":
     "memory-16",
     "micron-9100-max-2400",
     "samsung-845dc-evo-960",
+    "samsung-970-pro-512",
     "samsung-980-1tb",
     "samsung-pm9a3-7680",
     "samsung-pm9d3a-7680",

@@ -267,6 +267,11 @@ pub enum Problem {
         /// The one that must be higher.
         high: &'static str,
     },
+    /// A card that is too hot when it does nothing.
+    #[error(
+        "a card at rest is throttled: ambient_celsius + idle_watts x kelvin_per_watt reaches where light throttling ends"
+    )]
+    ThrottledIdle,
     /// A card that lies, of which nothing is lost.
     #[error(
         "a flush that is acknowledged early loses nothing with capacitors: set card.power_loss_protection=false too"

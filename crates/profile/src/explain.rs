@@ -7,7 +7,7 @@ use crate::figures::Figures;
 use crate::flash::{Flash, HostLayout};
 use crate::profile::{Full, Profile};
 use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
-use card::RelocationPath;
+use card::{RelocationPath, ThermalConfig};
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, RaidLevel, VolumeConfig};
 use ftl::{GcMode, VictimPolicy};
@@ -102,6 +102,9 @@ fn explain_flash(page: &mut Page, flash: &Flash, fabric: Option<&str>) {
     }
     management(page, flash);
     let card = &flash.card;
+    if let Some(thermal) = &card.model.thermal {
+        heat(page, thermal);
+    }
     let endurance = &card.nand.endurance;
     page.heading("Endurance");
     page.row("rated", &format!("{} P/E cycles", grouped(u64::from(endurance.rated_cycles))));
@@ -329,6 +332,48 @@ fn management(page: &mut Page, flash: &Flash) {
         cycles => format!("cold bands move at a spread of {} cycles", grouped(u64::from(cycles))),
     };
     page.row("wear", &spread);
+}
+
+fn heat(page: &mut Page, thermal: &ThermalConfig) {
+    page.heading("Heat");
+    let [idle, read, program, erase, byte] = [
+        thermal.idle_watts,
+        thermal.read_watts,
+        thermal.program_watts,
+        thermal.erase_watts,
+        thermal.nanojoules_per_byte,
+    ]
+    .map(short);
+    page.row(
+        "power",
+        &format!(
+            "{idle} W, and of each die {read} W while it reads, {program} W while it programs, {erase} W while it \
+             erases; {byte} nJ a byte"
+        ),
+    );
+    let ThermalConfig { joules_per_kelvin, kelvin_per_watt, ambient_celsius, start_celsius, .. } = *thermal;
+    let constant = short(joules_per_kelvin * kelvin_per_watt);
+    let [heat, way] = [joules_per_kelvin, kelvin_per_watt].map(short);
+    page.row("mass", &format!("{heat} J/K, {way} K/W to its surroundings: a time constant of {constant} s"));
+    let [ambient, start] = [ambient_celsius, start_celsius].map(short);
+    page.row("temperature", &format!("{start} \u{b0}C at first, in surroundings of {ambient} \u{b0}C"));
+    let levels = ["light", "heavy", "critical"].into_iter().zip(&thermal.throttles);
+    let levels: Vec<String> = levels
+        .filter(|(_, throttle)| throttle.from_celsius.is_finite())
+        .map(|(name, throttle)| {
+            format!(
+                "{name} from {} \u{b0}C on, {} % of the speed",
+                short(throttle.from_celsius),
+                throttle.speed_percent
+            )
+        })
+        .collect();
+    let text = if levels.is_empty() {
+        "never".to_owned()
+    } else {
+        format!("{}; until {} K below", levels.join(", "), short(thermal.hysteresis_kelvin))
+    };
+    page.row("throttled", &text);
 }
 
 fn explain_disks(page: &mut Page, array: &ArrayConfig) {

@@ -5,6 +5,7 @@ use crate::error::{Problem, ProfileError};
 use crate::fabric;
 use crate::reliability;
 use crate::settings::Settings;
+use crate::thermal;
 use card::{CardConfig, Care, Housekeeping, LinkConfig, ModelState, RelocationPath, TimeSpread};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
@@ -111,6 +112,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
             spread: read_spread(settings),
             independent_planes: read_independent_planes(settings, &geometry)?,
             physics: None,
+            thermal: thermal::read(settings)?,
         },
     };
     check_stripes(settings, &card)?;

@@ -38,6 +38,7 @@
 //! | `buffer` | write buffer | `bytes` |
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
+//! | \[`thermal`\] | heat, in models | `idle_watts` whatever the card does, `die_read_watts`, `die_program_watts` and `die_erase_watts` of each die at work beside that, `nanojoules_per_byte` that a channel carries; `joules_per_kelvin` (heat capacity), `kelvin_per_watt` (thermal resistance), `ambient_celsius`, \[`start_celsius`: the temperature at first, else that of the surroundings; levels of throttling, `light_celsius` with `light_percent` of the card's speed, `heavy_celsius` with `heavy_percent`, `critical_celsius` with `critical_percent`, which end `hysteresis_kelvin` below where they begin\] |
 //! | \[`cache`\] | the card is a cache, in models | `of`: the device behind it, \[`mode` (`writeback`, `writethrough`, `writearound`, `passthrough`), `policy` (`lru`, `fifo`, `clock`, `s3-fifo`), `size`, `block`, `promote` (`first-miss`, `second-miss`), `sequential_cutoff`, `dirty_share`, `dirty_limit`\] |
 //!
 //! An array of disks (`kind = "disks"`) has `card` without the keys of flash, `disk` and `array`; a volume of a cloud
@@ -74,6 +75,7 @@ mod settings;
 mod sources;
 mod summary;
 mod text;
+mod thermal;
 mod units;
 mod volume;
 

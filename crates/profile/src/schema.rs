@@ -51,6 +51,8 @@ pub enum Kind {
     /// At least 0 and below 1.
     Share,
     Amount,
+    /// A number above 0.
+    Positive,
 }
 
 /// Longest time of one operation: a second.
@@ -60,6 +62,8 @@ const RATES: (u64, u64) = (1_000_000, 1_000_000_000_000);
 /// Largest capacity: an exbibyte.
 const MAX_BYTES: u64 = 1 << 60;
 const MAX_AMOUNT: f64 = 1e9;
+/// Smallest number above 0: products and quotients of two stay finite.
+const MIN_POSITIVE: f64 = 1e-9;
 
 impl Kind {
     /// The value that a TOML value stands for.
@@ -71,8 +75,10 @@ impl Kind {
                 Toml::String(s),
             ) => self.of_text(s.value()),
             (Kind::Flag, Toml::Boolean(b)) => Some(Value::Flag(*b.value())),
-            (Kind::Gigabytes | Kind::Share | Kind::Amount, Toml::Float(f)) => self.of_real(*f.value()),
-            (Kind::Gigabytes | Kind::Share | Kind::Amount, Toml::Integer(i)) => self.of_real(*i.value() as f64),
+            (Kind::Gigabytes | Kind::Share | Kind::Amount | Kind::Positive, Toml::Float(f)) => self.of_real(*f.value()),
+            (Kind::Gigabytes | Kind::Share | Kind::Amount | Kind::Positive, Toml::Integer(i)) => {
+                self.of_real(*i.value() as f64)
+            }
             (_, Toml::Integer(i)) => self.of_count(u64::try_from(*i.value()).ok()?),
             _ => None,
         }
@@ -90,7 +96,7 @@ impl Kind {
             Kind::Bytes { .. } => self.of_count(parse_bytes(text).ok()?),
             Kind::BytesPerSecond => self.of_count(parse_bytes(text.strip_suffix("/s").unwrap_or(text)).ok()?),
             Kind::Share => self.of_real(parse_share(text).ok()?),
-            Kind::Gigabytes | Kind::Amount => self.of_real(text.parse().ok()?),
+            Kind::Gigabytes | Kind::Amount | Kind::Positive => self.of_real(text.parse().ok()?),
         }
     }
 
@@ -108,6 +114,7 @@ impl Kind {
         match self {
             Kind::Share => (0.0..1.0).contains(&number).then_some(Value::Real(number)),
             Kind::Amount => (0.0..=MAX_AMOUNT).contains(&number).then_some(Value::Real(number)),
+            Kind::Positive => (MIN_POSITIVE..=MAX_AMOUNT).contains(&number).then_some(Value::Real(number)),
             Kind::Gigabytes => {
                 let bytes = (number * 1e9).round();
                 (1.0..=MAX_BYTES as f64).contains(&bytes).then_some(Value::Count(bytes as u64))
@@ -135,6 +142,7 @@ impl fmt::Display for Kind {
             }
             Kind::Share => write!(f, "a share (0.1, \"10%\", \"1/64\") from 0 to below 1"),
             Kind::Amount => write!(f, "a number from 0 to {}", grouped(MAX_AMOUNT as u64)),
+            Kind::Positive => write!(f, "a number above 0, to {}", grouped(MAX_AMOUNT as u64)),
         }
     }
 }
@@ -357,6 +365,27 @@ pub(crate) static CARD: Schema = Schema {
         TableSchema {
             name: "slc_cache",
             keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8), rate("fold_bytes_per_s")],
+        },
+        TableSchema {
+            name: "thermal",
+            keys: &[
+                key("idle_watts", Kind::Amount),
+                key("die_read_watts", Kind::Amount),
+                key("die_program_watts", Kind::Amount),
+                key("die_erase_watts", Kind::Amount),
+                key("nanojoules_per_byte", Kind::Amount),
+                key("joules_per_kelvin", Kind::Positive),
+                key("kelvin_per_watt", Kind::Positive),
+                key("ambient_celsius", Kind::Amount),
+                key("start_celsius", Kind::Amount),
+                key("hysteresis_kelvin", Kind::Amount),
+                key("light_celsius", Kind::Amount),
+                counted("light_percent", 1, 100),
+                key("heavy_celsius", Kind::Amount),
+                counted("heavy_percent", 1, 100),
+                key("critical_celsius", Kind::Amount),
+                counted("critical_percent", 1, 100),
+            ],
         },
         TableSchema {
             name: "cache",

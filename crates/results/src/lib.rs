@@ -16,6 +16,7 @@ mod machine;
 mod review;
 mod run;
 mod sync;
+mod thermal;
 mod trace;
 mod whatif;
 pub mod words;
@@ -44,6 +45,7 @@ pub use run::{
     TransactionsPer, Wear,
 };
 pub use sync::{SyncJudgement, SyncVerdict};
+pub use thermal::ThermalReport;
 pub use trace::{TraceReport, TraceRequests};
 pub use whatif::{
     WhatifAnswer, WhatifAxis, WhatifFound, WhatifLatency, WhatifOutcome, WhatifPoint, WhatifResult, WhatifSearch,

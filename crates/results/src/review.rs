@@ -5,7 +5,7 @@
 
 use crate::{
     Answer, BurstReport, Comparison, DatabaseReport, Fact, GeneratorLoad, HealthReport, IoClass, SeriesRow,
-    SteadyState, SyncVerdict,
+    SteadyState, SyncVerdict, ThermalReport,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -286,6 +286,9 @@ pub struct Point {
     pub limited_by_host: bool,
     /// Measured by others on the real device at this point, bytes a second (models of published devices).
     pub published_bw_bytes: Option<f64>,
+    /// Heat of a modelled card that has a temperature; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<ThermalReport>,
 }
 
 impl Point {

@@ -1,6 +1,6 @@
 //! The result of one run.
 
-use crate::{CacheReport, GeneratorLoad, Histogram, LatencySummary, TraceReport};
+use crate::{CacheReport, GeneratorLoad, Histogram, LatencySummary, ThermalReport, TraceReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -38,6 +38,9 @@ pub struct RunResult {
     /// Figures of a cache in front of another device; absent for other devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheReport>,
+    /// Heat of a modelled card that has a temperature; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<ThermalReport>,
     /// Causes of slow requests; with `--explain-tail`.
     pub tail: Option<TailReport>,
     /// The simulation itself; absent for a real device.

@@ -436,6 +436,7 @@ fn point(planned: &PlannedPoint, load: &LoadConfig, measured: RunResult) -> Poin
         generator: measured.generator,
         limited_by_host: limit,
         published_bw_bytes: None,
+        thermal: measured.thermal,
     }
 }
 

@@ -7,7 +7,7 @@ use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Ti
 use disk::{Array, Volume};
 use ftl::{Counters, ReadOnly};
 use profile::DeviceConfig;
-use results::{Flash, Wear};
+use results::{Flash, ThermalReport, Wear};
 
 /// A modelled device.
 #[derive(Clone, Debug)]
@@ -75,16 +75,21 @@ impl Modelled {
         }
     }
 
+    /// The same cards, to change them.
+    fn cards_mut(&mut self) -> &mut [ModelCard] {
+        match self {
+            Modelled::Card(card) => std::slice::from_mut(card),
+            Modelled::Striped(striped) => striped.cards_mut(),
+            Modelled::Mirrored(mirrored) => mirrored.cards_mut(),
+            Modelled::Raid5(raid) => raid.cards_mut(),
+            Modelled::Cached(cached) => cached.front_mut().cards_mut(),
+            Modelled::Disks(_) | Modelled::Volume(_) => &mut [],
+        }
+    }
+
     /// Puts on flash what is half open, before anything is timed.
     pub fn settle_now(&mut self) {
-        match self {
-            Modelled::Card(card) => card.ftl_mut().settle_now(),
-            Modelled::Mirrored(mirrored) => mirrored.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
-            Modelled::Striped(striped) => striped.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
-            Modelled::Raid5(raid) => raid.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
-            Modelled::Disks(_) | Modelled::Volume(_) => {}
-            Modelled::Cached(cached) => cached.front_mut().settle_now(),
-        }
+        self.cards_mut().iter_mut().for_each(|card| card.ftl_mut().settle_now());
     }
 
     /// Begins to measure, where the device itself does.
@@ -92,6 +97,24 @@ impl Modelled {
         if let Modelled::Cached(cached) = self {
             cached.start_measurement(now);
         }
+        self.cards_mut().iter_mut().for_each(|card| card.begin_thermal_account(now));
+    }
+
+    /// The heat of the hottest card since measurement began; `None` where no card has a temperature.
+    pub fn thermal_since_start(&self, now: Time) -> Option<ThermalReport> {
+        let accounts = self.cards().iter().filter_map(|card| card.thermal_account(now));
+        let account = accounts.max_by(|a, b| a.highest_celsius.total_cmp(&b.highest_celsius))?;
+        let seconds = now.since_ns(account.since) as f64 * 1e-9;
+        let [light_s, heavy_s, critical_s] = account.throttled_ns.map(|ns| ns as f64 * 1e-9);
+        Some(ThermalReport {
+            highest_celsius: account.highest_celsius,
+            end_celsius: account.celsius,
+            mean_watts: if seconds > 0.0 { account.taken_joules / seconds } else { 0.0 },
+            light_s,
+            heavy_s,
+            critical_s,
+            series: account.seconds,
+        })
     }
 
     /// Returns the counts of flash management since the start, over all cards.

@@ -412,5 +412,6 @@ pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bo
         }),
         generator: None,
         trace: None,
+        thermal: device.thermal_since_start(now),
     }
 }

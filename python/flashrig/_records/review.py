@@ -21,6 +21,7 @@ from .review_parts import Histogram as Histogram
 from .review_parts import Io as Io
 from .review_parts import SeriesRow as SeriesRow
 from .review_parts import Generator as Generator
+from .review_parts import Thermal as Thermal
 from .review_parts import Point as Point
 from .review_parts import ReviewSweeps as ReviewSweeps
 from .review_parts import TimelineStalls as TimelineStalls
@@ -35,7 +36,21 @@ from .review_parts import HealthReportTemperatures as HealthReportTemperatures
 from .review_parts import HealthReport as HealthReport
 from .review_parts import SyncVerdict as SyncVerdict
 from .review_parts import DatabaseMixPointTransactions as DatabaseMixPointTransactions
-from .review_parts import DeviceActivity as DeviceActivity
+
+
+class DeviceActivity(Record):
+    """The device below a database, as the kernel counted it."""
+
+    reads: int
+    """Read requests."""
+    read_bytes: int
+    """Bytes read."""
+    writes: int
+    """Write requests."""
+    written_bytes: int
+    """Bytes written."""
+    flushes: int
+    """Flush requests."""
 
 
 class DatabaseActivity(Record):

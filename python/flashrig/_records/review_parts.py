@@ -261,6 +261,25 @@ class Generator(Record):
     """Reason for taking the point to be limited by the host; empty when it isn't."""
 
 
+class Thermal(Record):
+    """Heat of a modelled card in the measured time; of several cards, that of the hottest."""
+
+    highest_celsius: float
+    """Highest temperature."""
+    end_celsius: float
+    """Temperature at the end."""
+    mean_watts: float
+    """Mean power."""
+    light_s: float
+    """Seconds of light throttling."""
+    heavy_s: float
+    """Seconds of heavy throttling."""
+    critical_s: float
+    """Seconds of critical throttling."""
+    series: list[float]
+    """Temperature at the end of each second."""
+
+
 class Point(Record):
     """One measured point."""
 
@@ -288,6 +307,8 @@ class Point(Record):
     """Cost of the load to this machine; null for models, whose host is part of the model."""
     limited_by_host: bool
     """The host and not the device set the figure."""
+    thermal: Thermal | None
+    """Heat of a modelled card that has a temperature; absent for others."""
     published_bw_bytes: float | None
     """Measured by others on the real device at this point, bytes a second (models of published devices)."""
 
@@ -299,6 +320,7 @@ class Point(Record):
         "series": SeriesRow,
         "steady": SteadyState,
         "generator": Generator,
+        "thermal": Thermal,
     }
 
 
@@ -479,18 +501,3 @@ class DatabaseMixPointTransactions(Record):
     """Latencies, nanoseconds."""
 
     _nested = {"lat_ns": LatNs}
-
-
-class DeviceActivity(Record):
-    """The device below a database, as the kernel counted it."""
-
-    reads: int
-    """Read requests."""
-    read_bytes: int
-    """Bytes read."""
-    writes: int
-    """Write requests."""
-    written_bytes: int
-    """Bytes written."""
-    flushes: int
-    """Flush requests."""

@@ -399,6 +399,25 @@ class RunTransactionsPer(Record):
     """For each rack unit."""
 
 
+class Thermal(Record):
+    """Heat of a modelled card in the measured time; of several cards, that of the hottest."""
+
+    highest_celsius: float
+    """Highest temperature."""
+    end_celsius: float
+    """Temperature at the end."""
+    mean_watts: float
+    """Mean power."""
+    light_s: float
+    """Seconds of light throttling."""
+    heavy_s: float
+    """Seconds of heavy throttling."""
+    critical_s: float
+    """Seconds of critical throttling."""
+    series: list[float]
+    """Temperature at the end of each second."""
+
+
 class CacheWarmUp(Record):
     """The object `CacheWarmUp` of the schema."""
 
@@ -628,6 +647,8 @@ class Run(Record):
     """The application's view; null for fileio."""
     transactions_per: RunTransactionsPer | None
     """Transactions a second of the device alone for each unit of what it takes; absent without transactions."""
+    thermal: Thermal | None
+    """Heat of a modelled card that has a temperature (`[thermal]` in its file); absent for others."""
     cache: Cache | None
     """Of a card that is a cache (`--cache-of`); absent for other devices."""
     tail: Tail | None
@@ -653,6 +674,7 @@ class Run(Record):
         "steady_state": SteadyState,
         "application": (Slob, Oltp, Tpcc, Replica,),
         "transactions_per": RunTransactionsPer,
+        "thermal": Thermal,
         "cache": Cache,
         "tail": Tail,
         "sim": Sim,

@@ -3,6 +3,7 @@
 use super::array_times::TimeSpread;
 use super::capacitors::Capacitors;
 use super::patrol_config::PatrolConfig;
+use super::thermal::ThermalConfig;
 use ftl::FtlConfig;
 use media::Physics;
 use media::nand::NandConfig;
@@ -109,6 +110,8 @@ pub struct ModelState {
     pub independent_planes: bool,
     /// The quality of the flash; `None`: no read of it is ever done twice.
     pub physics: Option<Physics>,
+    /// The heat of the card; `None`: it is never too hot. A card with contents has the heat of the machine that serves it.
+    pub thermal: Option<ThermalConfig>,
 }
 
 /// Cards wait for so long for a module that does not answer: longer than any operation of flash with its suspensions,

@@ -10,6 +10,8 @@ use super::bus::Bus;
 use super::die_op::{DieOp, EMPTY, NONE, Queue, Work, pop, push, unit_key};
 use super::occupancy::Occupancy;
 use super::planes::Planes;
+use super::thermal::{Heat, ThermalConfig};
+use super::watch::Watch;
 use device::{Cause, EventTable, Parts, RequestId, Time};
 use ftl::UnitAddress;
 use media::nand::{CellMode, NandConfig, Timing};
@@ -76,8 +78,8 @@ pub struct Dies {
     times: Option<Box<ArrayTimes>>,
     /// The planes, where they read on their own.
     planes: Option<Planes>,
-    /// When the card explains where time went.
-    occupancy: Option<Occupancy>,
+    /// When somebody watches the dies.
+    watch: Option<Watch>,
 }
 
 /// An operation that a die has finished.
@@ -139,7 +141,7 @@ impl Dies {
             times: None,
             planes: reads_by_plane
                 .then(|| Planes::new(geometry.dies(), geometry.planes_per_die, geometry.sectors_per_page())),
-            occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
+            watch: explain.then(|| Watch { occupancy: Some(Occupancy::new(geometry.dies() as usize)), heat: None }),
         }
     }
 
@@ -169,7 +171,27 @@ impl Dies {
     /// When operations are under way.
     pub fn explain(&mut self) {
         assert_eq!(self.in_flight(), 0, "the dies are at work");
-        self.occupancy = Some(Occupancy::new(self.dies.len()));
+        self.watch.get_or_insert_default().occupancy = Some(Occupancy::new(self.dies.len()));
+    }
+
+    /// Counts the heat of operations from now on.
+    pub fn count_heat(&mut self, config: ThermalConfig) {
+        self.watch.get_or_insert_default().heat = Some(Heat::new(config, self.timing));
+    }
+
+    /// The heat of operations, where it is counted.
+    pub fn heat(&mut self) -> Option<&mut Heat> {
+        self.watch.as_mut()?.heat.as_mut()
+    }
+
+    /// Heat of operations that nobody has taken yet.
+    pub fn untaken_joules(&self) -> f64 {
+        self.watch.as_ref().and_then(|watch| watch.heat.as_ref()).map_or(0.0, Heat::joules)
+    }
+
+    /// Operations that any die begins from now on take so many percent of their time.
+    pub fn set_pace_of_all(&mut self, percent: u32) {
+        self.dies.iter_mut().for_each(|die| die.pace_percent = percent);
     }
 
     /// Operations that have begun and are not done, suspended ones among them.
@@ -270,9 +292,9 @@ impl Dies {
     fn line_up(&mut self, now: Time, op: DieOp) -> u32 {
         let id = self.ops.insert(op) as u32;
         if matches!(op.work, Work::HostRead(_))
-            && let Some(occupancy) = &mut self.occupancy
+            && let Some(watch) = &mut self.watch
         {
-            occupancy.read_came(now, op.unit.die as usize, id);
+            watch.read_came(now, op.unit.die as usize, id);
         }
         id
     }
@@ -334,10 +356,14 @@ impl Dies {
         let (d, id) = (planes.die_of(plane), planes.finish(plane));
         let is_idle = !planes.reads(d);
         events.set(self.dies.len() + plane, Time::NEVER);
-        if is_idle && let Some(occupancy) = &mut self.occupancy {
-            occupancy.end(now, d);
+        let op = self.ops.remove(id as usize);
+        if let Some(watch) = &mut self.watch {
+            watch.finished(&op, self.dies[d].pace_percent);
+            if is_idle {
+                watch.end(now, d);
+            }
         }
-        (Finished { op: self.ops.remove(id as usize), at: now, id }, d)
+        (Finished { op, at: now, id }, d)
     }
 
     /// Begins the next work of a die one of whose planes has become free.
@@ -365,12 +391,12 @@ impl Dies {
         let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
         let end = self.buses[die.channel as usize].book(start + array_ns, transfer_ns) + transfer_ns;
         events.set(self.dies.len() + plane, end);
-        if let Some(occupancy) = &mut self.occupancy {
+        if let Some(watch) = &mut self.watch {
             if !was_idle {
-                occupancy.end(now, d);
+                watch.end(now, d);
             }
-            occupancy.read_begins(d, id);
-            occupancy.begin(now, d, Cause::DieHostRead);
+            watch.read_begins(d, id);
+            watch.begin(now, d, Cause::DieHostRead);
         }
         Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
     }
@@ -402,8 +428,8 @@ impl Dies {
         die.suspended_left_ns = left;
         die.suspends += 1;
         die.reads_in_a_row = 0;
-        if let Some(occupancy) = &mut self.occupancy {
-            occupancy.end(now, d);
+        if let Some(watch) = &mut self.watch {
+            watch.end(now, d);
         }
         if let Some(plane) = by_plane {
             self.dies[d].current = NONE;
@@ -426,8 +452,9 @@ impl Dies {
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;
         }
-        if let Some(occupancy) = &mut self.occupancy {
-            occupancy.end(now, d);
+        if let Some(watch) = &mut self.watch {
+            watch.end(now, d);
+            watch.finished(&op, self.dies[d].pace_percent);
         }
         Finished { op, at: now, id }
     }
@@ -435,7 +462,7 @@ impl Dies {
     /// The time that a read of the host waited before it started, by cause, when the card explains it. To be asked
     /// before another operation is queued: that may have the same id.
     pub fn waited(&self, id: u32) -> Parts {
-        self.occupancy.as_ref().map(|occupancy| occupancy.waited(id)).unwrap_or_default()
+        self.watch.as_ref().map(|watch| watch.waited(id)).unwrap_or_default()
     }
 
     /// The read that a die or plane is done with, by the number of its event, if nobody has asked yet how many retries it
@@ -499,8 +526,8 @@ impl Dies {
             die.array_start = now;
             events.set(d, now + resume_ns + die.suspended_left_ns);
             let op = &self.ops[die.current as usize];
-            if let Some(occupancy) = &mut self.occupancy {
-                occupancy.begin(now, d, op.work.cause());
+            if let Some(watch) = &mut self.watch {
+                watch.begin(now, d, op.work.cause());
             }
             return Some(Started { work: op.work, unit: op.unit, busy_ns: resume_ns, fresh: false });
         }
@@ -552,8 +579,8 @@ impl Dies {
         }
         die.array_start = array_start;
         events.set(d, end);
-        if let Some(occupancy) = &mut self.occupancy {
-            occupancy.begin(now, d, op.work.cause());
+        if let Some(watch) = &mut self.watch {
+            watch.begin(now, d, op.work.cause());
         }
         Some(Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true })
     }
@@ -608,11 +635,11 @@ impl Dies {
         let transfer_ns = die.paced(self.timing.bus_ns(u64::from(bytes)));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
         events.set(d, end);
-        if let Some(occupancy) = &mut self.occupancy {
+        if let Some(watch) = &mut self.watch {
             if matches!(work, Work::HostRead(_)) {
-                occupancy.read_begins(d, id);
+                watch.read_begins(d, id);
             }
-            occupancy.begin(now, d, work.cause());
+            watch.begin(now, d, work.cause());
         }
         Started { work, unit, busy_ns: end - now, fresh: true }
     }

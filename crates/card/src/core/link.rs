@@ -6,7 +6,10 @@ use device::Time;
 /// When the link and the command processor are free.
 #[derive(Clone, Debug)]
 pub struct Link {
+    /// As it is now.
     config: LinkConfig,
+    /// As it is at full speed.
+    full: LinkConfig,
     command_free_at: Time,
     /// Bytes that the host may write before there is housekeeping to be done; without any, more than it ever writes.
     until_housekeeping: u64,
@@ -33,10 +36,28 @@ impl Link {
     pub fn new(config: LinkConfig) -> Link {
         Link {
             config,
+            full: config,
             command_free_at: Time::ZERO,
             until_housekeeping: config.housekeeping.map_or(u64::MAX, |work| work.every_bytes),
             down_free_at: Time::ZERO,
             up_free_at: Time::ZERO,
+        }
+    }
+
+    /// Commands and transfers go on at so many percent of their speed.
+    pub fn set_speed(&mut self, percent: u32) {
+        let slower = |ns: u64| ns * 100 / u64::from(percent);
+        let rate = |bytes_per_s: u64| (bytes_per_s / 100 * u64::from(percent)).max(1);
+        self.config = LinkConfig {
+            read_bytes_per_s: rate(self.full.read_bytes_per_s),
+            write_bytes_per_s: rate(self.full.write_bytes_per_s),
+            read_command_ns: slower(self.full.read_command_ns),
+            write_command_ns: slower(self.full.write_command_ns),
+            housekeeping: self.full.housekeeping.map(|work| Housekeeping { takes_ns: slower(work.takes_ns), ..work }),
+            ..self.full
+        };
+        if percent == 100 {
+            self.config = self.full;
         }
     }
 

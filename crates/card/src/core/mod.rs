@@ -22,7 +22,9 @@ pub mod read_run;
 pub mod recovery_time;
 pub mod relocation;
 pub mod stripes;
+pub mod thermal;
 pub mod timers;
+pub mod watch;
 
 use buffer::WriteBuffer;
 use config::CardConfig;
@@ -35,6 +37,7 @@ use phase::Lifecycle;
 use relocation::Relocations;
 use slab::Slab;
 use stripes::{Erasing, StripeInFlight};
+use thermal::Thermal;
 use timers::Timers;
 
 /// The state of a card beside its contents. `I` is what a request owns while it is in flight.
@@ -52,6 +55,10 @@ pub struct Core<I> {
     pub relocations: Relocations,
     pub dies: Dies,
     pub account: Account,
+    /// The temperature, of a model that has one.
+    pub thermal: Option<Box<Thermal>>,
+    /// The first request after a pause is something to note.
+    pub notes_pauses: bool,
 }
 
 impl<I: Clone + Default> Core<I> {
@@ -64,7 +71,7 @@ impl<I: Clone + Default> Core<I> {
         Core {
             config: *config,
             phase,
-            timers: Timers::new(dies, max_requests as usize, planes),
+            timers: Timers::new(dies, max_requests as usize, planes, config.model.thermal.is_some()),
             host: HostSide::new(max_requests, config.link.queue_depth),
             link: Link::new(config.link),
             buffer: WriteBuffer::new(config.durable_buffer_sectors()),
@@ -74,6 +81,8 @@ impl<I: Clone + Default> Core<I> {
             relocations: Relocations::default(),
             dies: Dies::new(&config.nand, config.reads_first, reads_by_plane, explain),
             account: Account::new(max_requests as usize, explain),
+            thermal: None,
+            notes_pauses: config.ftl.slc_cache.is_some(),
         }
     }
 }

@@ -25,6 +25,8 @@ pub enum Timer {
     Log,
     /// A scrub goes on after a rest.
     Scrub,
+    /// The next step of the temperature.
+    Thermal,
 }
 
 /// When each owner's next event is.
@@ -39,9 +41,10 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// `planes`: those that read on their own, of all dies.
-    pub fn new(dies: usize, requests: usize, planes: usize) -> Timers {
-        Timers { table: EventTable::new(dies + planes + requests + 8), dies, media: dies + planes, requests }
+    /// `planes`: those that read on their own, of all dies. Only a card that `warms` has an event for its temperature.
+    pub fn new(dies: usize, requests: usize, planes: usize, warms: bool) -> Timers {
+        let others = 8 + usize::from(warms);
+        Timers { table: EventTable::new(dies + planes + requests + others), dies, media: dies + planes, requests }
     }
 
     /// The table, of which the dies have the first slots, and their planes the next.
@@ -69,6 +72,7 @@ impl Timers {
             Timer::Admission => others + 5,
             Timer::Log => others + 6,
             Timer::Scrub => others + 7,
+            Timer::Thermal => others + 8,
         }
     }
 
@@ -117,7 +121,8 @@ impl Timers {
                 4 => Timer::DirectReads,
                 5 => Timer::Admission,
                 6 => Timer::Log,
-                _ => Timer::Scrub,
+                7 => Timer::Scrub,
+                _ => Timer::Thermal,
             },
         };
         (time, timer)

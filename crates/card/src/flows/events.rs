@@ -24,6 +24,9 @@ impl ModelCard {
         if let Some(spread) = config.model.spread {
             core.dies.spread_times(spread, seed);
         }
+        if let Some(thermal) = config.model.thermal {
+            core.warm(thermal);
+        }
         Ok(Card { core, contents: NoContents })
     }
 }
@@ -296,10 +299,13 @@ impl<C: Contents> Card<C> {
     }
 
     /// The first request after a pause.
-    pub(crate) fn pause_ends(&mut self) {
+    pub(crate) fn pause_ends(&mut self, now: Time) {
         self.core.relocations.set_long_idle(false);
-        if self.core.config.ftl.slc_cache.is_some() {
-            self.core.timers.clear(Timer::Idle);
+        if self.core.notes_pauses {
+            if self.core.config.ftl.slc_cache.is_some() {
+                self.core.timers.clear(Timer::Idle);
+            }
+            self.warm_from(now);
         }
     }
 
@@ -358,6 +364,7 @@ impl<C: Contents> Device for Card<C> {
                     self.core.relocations.set_long_idle(true);
                     self.resume(now, done);
                 }
+                Timer::Thermal => self.warm_step(now),
                 Timer::Rebuild | Timer::Sync | Timer::DirectReads | Timer::Admission | Timer::Log | Timer::Scrub => {
                     self.core.timers.clear(timer);
                     C::timer(self, now, timer, done);

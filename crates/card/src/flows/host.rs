@@ -47,7 +47,7 @@ impl<C: Contents> Card<C> {
         let edges = partial_first || partial_last;
         C::begin(&mut slot.owned, data, operation, first as u32, sectors as usize, edges);
         if self.core.host.is_idle() {
-            self.pause_ends();
+            self.pause_ends(now);
         }
         self.core.host.count_submitted();
         if self.core.host.holds(id) {

@@ -26,5 +26,6 @@ mod repair;
 mod rescue;
 mod scrub;
 mod settings;
+mod thermal;
 mod waiting;
 mod watermark;

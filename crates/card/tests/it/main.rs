@@ -14,4 +14,5 @@ mod model_state;
 mod reads_first;
 mod slc_cache;
 mod slow_medium;
+mod thermal;
 mod throughput;

@@ -4,7 +4,7 @@ use super::{cache, oltp, replica, tail, tpcc, trace};
 use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::{format_db_time, format_slob_table};
-use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState, TransactionsPer};
+use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer};
 
 /// The device and the load in words; the result itself has them as JSON only.
 #[derive(Clone, Debug)]
@@ -54,6 +54,9 @@ pub fn result(heading: &RunHeading, result: &RunResult) -> String {
     }
     if let Some(flash_report) = &result.flash {
         block(flash(flash_report));
+    }
+    if let Some(report) = &result.thermal {
+        block(thermal(report));
     }
     block(steady(result.steady_state.as_ref()) + &speed(&sim(result)));
     if let Some(report) = &result.tail {
@@ -144,6 +147,22 @@ fn flash(flash: &Flash) -> String {
         ("wear", wear),
         ("effective spare", format!("{:.1} % of the data capacity", flash.effective_spare_factor * 100.0)),
     ];
+    rows.map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).concat()
+}
+
+/// The heat of a card and what it was throttled for.
+fn thermal(report: &ThermalReport) -> String {
+    let levels = [("light", report.light_s), ("heavy", report.heavy_s), ("critical", report.critical_s)];
+    let levels: Vec<String> = levels
+        .into_iter()
+        .filter(|&(_, seconds)| seconds > 0.0)
+        .map(|(name, seconds)| format!("{name} for {}", duration(seconds * 1e9)))
+        .collect();
+    let throttled = if levels.is_empty() { "never".to_owned() } else { levels.join(", ") };
+    let celsius =
+        format!("{:.1} \u{b0}C at most, {:.1} \u{b0}C at the end", report.highest_celsius, report.end_celsius);
+    let rows =
+        [("temperature", celsius), ("mean power", format!("{:.2} W", report.mean_watts)), ("throttled", throttled)];
     rows.map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).concat()
 }
 

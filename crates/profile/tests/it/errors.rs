@@ -330,3 +330,66 @@ fn unknown_keys_of_errors_name_the_nearest() {
     check_line("ecc_bits", "ecc_bit = 16", "unknown key 'ecc_bit' in [errors], nearest: ecc_bits");
     check_line("block_reads", "block_read = 16", "unknown key 'block_read' in [patrol], nearest: block_reads");
 }
+
+/// The tachIOn's file with a table of heat, some lines of it replaced.
+fn warm(replaced: &[(&str, &str)]) -> String {
+    let mut lines = vec![
+        ("idle_watts", "3"),
+        ("die_read_watts", "0.1"),
+        ("die_program_watts", "0.1"),
+        ("die_erase_watts", "0.1"),
+        ("nanojoules_per_byte", "1"),
+        ("joules_per_kelvin", "100"),
+        ("kelvin_per_watt", "2"),
+        ("ambient_celsius", "30"),
+        ("hysteresis_kelvin", "2"),
+        ("light_celsius", "70"),
+        ("light_percent", "50"),
+        ("heavy_celsius", "80"),
+        ("heavy_percent", "20"),
+    ];
+    for (key, value) in replaced {
+        lines.iter_mut().filter(|line| line.0 == *key).for_each(|line| line.1 = value);
+    }
+    let lines: Vec<String> =
+        lines.iter().filter(|line| !line.1.is_empty()).map(|(key, value)| format!("{key} = {value}\n")).collect();
+    format!("{CARD}\n[thermal]\n{}", lines.concat())
+}
+
+#[test]
+fn heat_that_can_not_be_is_refused_at_its_line() {
+    assert!(Profile::parse(&warm(&[]), "my.toml").is_ok());
+    let wrong = |replaced: &[(&str, &str)]| error(&warm(replaced)).split_once(": ").unwrap().1.to_owned();
+    assert_eq!(wrong(&[("idle_watts", "")]), "missing key 'idle_watts' in [thermal]");
+    assert_eq!(
+        wrong(&[("kelvin_per_watt", "0")]),
+        "kelvin_per_watt in [thermal] is 0, must be a number above 0, to 1,000,000,000"
+    );
+    assert_eq!(wrong(&[("light_percent", "")]), "missing key 'light_percent' in [thermal], which light_celsius needs");
+    assert_eq!(wrong(&[("heavy_celsius", "")]), "missing key 'heavy_celsius' in [thermal], which heavy_percent needs");
+    assert_eq!(
+        wrong(&[("light_celsius", ""), ("light_percent", "")]),
+        "missing key 'light_celsius' in [thermal], which heavy_celsius needs"
+    );
+    assert_eq!(wrong(&[("heavy_celsius", "60")]), "light_celsius is above heavy_celsius");
+    assert_eq!(wrong(&[("heavy_percent", "60")]), "heavy_percent is above light_percent");
+    assert_eq!(
+        wrong(&[("light_percent", "0")]),
+        "light_percent in [thermal] is 0, must be a whole number from 1 to 100"
+    );
+    assert_eq!(
+        wrong(&[("hysteresis_kelvin", "")]),
+        "missing key 'hysteresis_kelvin' in [thermal], which a temperature of throttling needs"
+    );
+    // 30 + 3 x 2 are 36 degrees at rest.
+    assert_eq!(
+        wrong(&[("light_celsius", "38")]),
+        "a card at rest is throttled: ambient_celsius + idle_watts x kelvin_per_watt reaches where light throttling ends"
+    );
+    let disks = format!("{DISKS}\n[thermal]\nidle_watts = 3\n");
+    assert!(
+        error(&disks).ends_with("table [thermal] does not belong to a card of kind \"disks\""),
+        "{}",
+        error(&disks)
+    );
+}

@@ -122,6 +122,7 @@ impl Target for Fake {
             sim: None,
             generator: None,
             trace: None,
+            thermal: None,
         })
     }
 

@@ -12,4 +12,5 @@ mod raid5;
 mod redo;
 mod scale;
 mod steady;
+mod thermal;
 mod worn_out;

@@ -61,6 +61,7 @@ fn point(x: f64) -> Point {
         generator: Some(GeneratorLoad { os_threads: 1, limit: "none".into(), ..GeneratorLoad::default() }),
         limited_by_host: false,
         published_bw_bytes: Some(4e8),
+        thermal: Some(ThermalReport { series: vec![30.0], ..ThermalReport::default() }),
     }
 }
 
