@@ -1,15 +1,27 @@
 //! Memory for direct I/O, and a pool of it, because mapping pages for each request would cost more than the request.
 
+use crate::pinned::{Part, Pinned};
+use bytes::Bytes;
 use memmap2::MmapMut;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Page-aligned memory. No device asks for more alignment.
 #[derive(Default)]
 pub struct Buffer {
-    map: Option<MmapMut>,
+    memory: Memory,
     len: usize,
+}
+
+#[derive(Default)]
+enum Memory {
+    #[default]
+    None,
+    Own(MmapMut),
+    Pinned(Part),
 }
 
 /// Capacities are multiples of this.
@@ -23,19 +35,24 @@ impl Buffer {
 
     /// A buffer of `len` zeroes.
     pub fn new(len: usize) -> io::Result<Buffer> {
-        Ok(Buffer { map: Some(MmapMut::map_anon(len.max(1).next_multiple_of(GRAIN_BYTES))?), len })
+        Ok(Buffer { memory: Memory::Own(MmapMut::map_anon(len.max(1).next_multiple_of(GRAIN_BYTES))?), len })
     }
 
     /// The bytes of the buffer, to read.
     pub fn bytes(&self) -> &[u8] {
-        self.map.as_ref().map_or(&[], |map| &map[..self.len])
+        match &self.memory {
+            Memory::None => &[],
+            Memory::Own(map) => &map[..self.len],
+            Memory::Pinned(part) => &part.bytes()[..self.len],
+        }
     }
 
     /// The bytes of the buffer, to write.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        match &mut self.map {
-            Some(map) => &mut map[..self.len],
-            None => &mut [],
+        match &mut self.memory {
+            Memory::None => &mut [],
+            Memory::Own(map) => &mut map[..self.len],
+            Memory::Pinned(part) => &mut part.bytes_mut()[..self.len],
         }
     }
 
@@ -50,7 +67,16 @@ impl Buffer {
 
     /// The bytes that it has room for.
     pub fn capacity(&self) -> usize {
-        self.map.as_ref().map_or(0, |map| map.len())
+        match &self.memory {
+            Memory::None => 0,
+            Memory::Own(map) => map.len(),
+            Memory::Pinned(part) => part.len(),
+        }
+    }
+
+    /// The memory of the buffer is a part of this.
+    pub(crate) fn is_of(&self, memory: &Arc<Pinned>) -> bool {
+        matches!(&self.memory, Memory::Pinned(part) if part.is_of(memory))
     }
 }
 
@@ -64,36 +90,110 @@ impl fmt::Debug for Buffer {
 const MAX_FREE_BYTES: usize = 16 << 20;
 const MIN_FREE: usize = 256;
 
+/// Buffers that were lent and have come back, from whichever thread had the last part.
+type Returned = Arc<Mutex<Vec<Buffer>>>;
+
+/// A buffer whose bytes are read elsewhere. It goes back when the last reader is done.
+struct Lent {
+    buffer: Buffer,
+    returned: Returned,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self.buffer.bytes()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
+}
+
+/// Buffers of each capacity that are not in use.
+type Free = BTreeMap<usize, Vec<Buffer>>;
+
 /// Buffers that are not in use.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    free: BTreeMap<usize, Vec<Buffer>>,
+    free: Free,
+    /// The memory that the disks know beforehand, and the buffers that were carved from it.
+    pinned: Option<Arc<Pinned>>,
+    free_pinned: Free,
+    returned: Returned,
 }
 
 impl Pool {
+    /// A pool that has this memory to read into.
+    pub fn with(pinned: Option<Arc<Pinned>>) -> Pool {
+        Pool { pinned, ..Pool::default() }
+    }
+
     /// A buffer with arbitrary contents.
     ///
     /// # Panics
     /// If there is no memory.
     pub fn take(&mut self, len: usize) -> Buffer {
-        let capacity = len.max(1).next_multiple_of(GRAIN_BYTES);
-        match self.free.get_mut(&capacity).and_then(Vec::pop) {
-            Some(mut buffer) => {
-                buffer.len = len;
-                buffer
-            }
+        let capacity = capacity_for(len);
+        if self.free.get(&capacity).is_none_or(Vec::is_empty) {
+            self.take_back();
+        }
+        match take_free(&mut self.free, len) {
+            Some(buffer) => buffer,
             None => Buffer::new(len).expect("memory for a request"),
         }
     }
 
+    /// A buffer to read into, of memory that the disks know beforehand while there is some.
+    pub fn take_pinned(&mut self, len: usize) -> Buffer {
+        let Some(pinned) = &self.pinned else { return self.take(len) };
+        if let Some(buffer) = take_free(&mut self.free_pinned, len) {
+            return buffer;
+        }
+        if let Some(part) = pinned.carve(capacity_for(len)) {
+            return Buffer { memory: Memory::Pinned(part), len };
+        }
+        self.take_back();
+        take_free(&mut self.free_pinned, len).unwrap_or_else(|| self.take(len))
+    }
+
+    /// Takes back what was lent and has been read.
+    fn take_back(&mut self) {
+        let returned = std::mem::take(&mut *self.returned.lock().unwrap_or_else(PoisonError::into_inner));
+        returned.into_iter().for_each(|buffer| self.give(buffer));
+    }
+
+    /// Lends bytes of a buffer to any number of readers. The buffer is given back when the last of them is done.
+    pub fn lend(&self, buffer: Buffer, part: Range<usize>) -> Bytes {
+        Bytes::from_owner(Lent { buffer, returned: Arc::clone(&self.returned) }).slice(part)
+    }
+
     pub fn give(&mut self, buffer: Buffer) {
-        if buffer.capacity() > 0 {
-            let free = self.free.entry(buffer.capacity()).or_default();
-            if free.len() < MIN_FREE.max(MAX_FREE_BYTES / buffer.capacity()) {
-                free.push(buffer);
+        let capacity = buffer.capacity();
+        match &buffer.memory {
+            Memory::None => {}
+            // A part is carved once.
+            Memory::Pinned(_) => self.free_pinned.entry(capacity).or_default().push(buffer),
+            Memory::Own(_) => {
+                let free = self.free.entry(capacity).or_default();
+                if free.len() < MIN_FREE.max(MAX_FREE_BYTES / capacity) {
+                    free.push(buffer);
+                }
             }
         }
     }
+}
+
+fn capacity_for(len: usize) -> usize {
+    len.max(1).next_multiple_of(GRAIN_BYTES)
+}
+
+fn take_free(free: &mut Free, len: usize) -> Option<Buffer> {
+    let mut buffer = free.get_mut(&capacity_for(len))?.pop()?;
+    buffer.len = len;
+    Some(buffer)
 }
 
 #[cfg(test)]
@@ -111,5 +211,34 @@ mod tests {
         }
         assert_eq!(pool.take(700).bytes().len(), 700);
         assert!(Buffer::none().bytes().is_empty());
+    }
+
+    #[test]
+    fn a_buffer_that_was_lent_is_used_again_when_its_last_reader_is_done() {
+        let mut pool = Pool::default();
+        let mut buffer = pool.take(8192);
+        let memory = buffer.bytes().as_ptr();
+        buffer.bytes_mut()[4096..].fill(7);
+        let lent = pool.lend(buffer, 4096..8192);
+        let part = lent.slice(..16);
+        drop(lent);
+        assert_ne!(pool.take(8192).bytes().as_ptr(), memory);
+        assert_eq!(part, [7; 16][..]);
+        std::thread::spawn(|| drop(part)).join().unwrap();
+        assert_eq!(pool.take(8192).bytes().as_ptr(), memory);
+    }
+
+    #[test]
+    fn reads_have_pinned_memory_as_far_as_it_goes_and_have_it_again() {
+        let mut pool = Pool::with(Some(Pinned::new().unwrap()));
+        let is_pinned = |buffer: &Buffer| matches!(buffer.memory, Memory::Pinned(_));
+        let buffers: Vec<Buffer> = (0..17).map(|_| pool.take_pinned(1 << 20)).collect();
+        assert_eq!(buffers.iter().filter(|buffer| is_pinned(buffer)).count(), 16);
+        let lent: Vec<Bytes> = buffers.into_iter().map(|buffer| pool.lend(buffer, 0..4096)).collect();
+        assert!(!is_pinned(&pool.take_pinned(1 << 20)));
+        drop(lent);
+        let buffers: Vec<Buffer> = (0..17).map(|_| pool.take_pinned(1 << 20)).collect();
+        assert_eq!(buffers.iter().filter(|buffer| is_pinned(buffer)).count(), 16);
+        assert!(!is_pinned(&pool.take(4096)), "for what is written");
     }
 }

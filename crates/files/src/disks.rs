@@ -2,10 +2,12 @@
 
 use crate::buffer::Buffer;
 use crate::error::FilesError;
+use crate::pinned::Pinned;
 use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The handle of an open file.
@@ -115,6 +117,11 @@ pub trait Disks: fmt::Debug + Send + Sync {
 
     /// A file descriptor that becomes readable when a request has ended, if there is one.
     fn fd(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Memory that reads into cost less; `None`: all memory is alike.
+    fn pinned(&self) -> Option<Arc<Pinned>> {
+        None
+    }
 
     /// A random number that no other file has.
     fn unique(&mut self) -> u64;

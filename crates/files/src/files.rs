@@ -151,11 +151,12 @@ impl Files {
     /// A card, or a shard of one, without modules.
     pub(crate) fn empty(shape: Shape, shard: (u32, u32), disks: Box<dyn Disks>) -> Files {
         let slot = |_| Slot { dies: (0..shape.dies_per_module).map(|_| Die::Idle).collect(), ..Slot::default() };
+        let pool = Pool::with(disks.pinned());
         Files {
             shape,
             slots: (0..shape.modules).map(slot).collect(),
             disks,
-            pool: Pool::default(),
+            pool,
             requests: Slab::new(),
             reaped: Vec::new(),
             ended: Vec::new(),

@@ -15,6 +15,7 @@ use crate::layout::COPIES;
 use crate::module::{Die, Module, Operation, Sync};
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::Superblock;
+use bytes::Bytes;
 use media::{
     BlockAt, Ended, HEADER_BYTES, LogArea, Media, MediaError, ReadCount, ReadReport, SectorState, SectorsAt, Shape,
     Unit, UnitAt,
@@ -274,6 +275,10 @@ impl Media for Files {
 
     fn read_sectors(&mut self, tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.end_sector_read(tag, at, unit).map(|()| ReadReport::default())
+    }
+
+    fn lend_sectors(&mut self, tag: u64, at: &SectorsAt) -> Option<Bytes> {
+        self.lend_sector_read(tag, at)
     }
 
     fn begin_spares(&mut self, at: UnitAt) {

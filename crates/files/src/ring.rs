@@ -1,4 +1,5 @@
-//! Files and block devices on one io_uring. This is the only `unsafe` code of the crate.
+//! Files and block devices on one io_uring. This file and `pinned.rs` have the only `unsafe` code of
+//! the crate.
 //!
 //! The code is sound because of these invariants:
 //! - The buffer of a request belongs to the ring from [`Disks::begin`] until the request has ended, and no other code
@@ -11,6 +12,7 @@
 use crate::disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
 use crate::error::FilesError;
 use crate::locked::{Found, LockedFile, LockedFiles, USUAL_ALIGN_BYTES, failed, file_align, legal_align, look};
+use crate::pinned::Pinned;
 use crate::queue::Queue;
 use crate::sizes::PAGE_BYTES;
 use io_uring::{IoUring, opcode, squeue, types};
@@ -52,6 +54,8 @@ pub(crate) struct Ring {
     files: Slab<Open>,
     /// The files of all rings that share them.
     locked: LockedFiles,
+    /// The kernel's registered buffer; `None`: it takes none, because a user may lock little memory, for example.
+    pinned: Option<Arc<Pinned>>,
 }
 
 /// Writes to consecutive places. A unit is small, and a request costs a disk more than its bytes do.
@@ -95,6 +99,13 @@ impl Ring {
         // Completions are handled when the submitting thread enters the kernel (from 5.19 on), without interrupting it.
         let uring =
             IoUring::builder().setup_coop_taskrun().build(QUEUE_ENTRIES).or_else(|_| IoUring::new(QUEUE_ENTRIES))?;
+        let pinned = Pinned::new().ok().filter(|memory| {
+            let (start, bytes) = memory.place();
+            let place = libc::iovec { iov_base: start.cast(), iov_len: bytes };
+            // SAFETY: the kernel holds the pages itself, until the ring is closed. It writes into them for requests to
+            // parts that `in_flight` owns, and for nothing else.
+            unsafe { uring.submitter().register_buffers(&[place]) }.is_ok()
+        });
         Ok(Ring {
             uring: Some(uring),
             in_flight: Slab::new(),
@@ -102,6 +113,7 @@ impl Ring {
             runs: Slab::new(),
             files: Slab::new(),
             locked: locked.clone(),
+            pinned,
         })
     }
 
@@ -184,9 +196,11 @@ impl Ring {
         {
             let Io { handle, kind, offset, buffer, .. } = &mut self.in_flight[slot];
             let (fd, offset) = (types::Fd(self.files[handle.0].file.as_raw_fd()), *offset);
+            let is_pinned = self.pinned.as_ref().is_some_and(|memory| buffer.is_of(memory));
             let bytes = buffer.bytes_mut();
             let (address, len) = (bytes.as_mut_ptr(), bytes.len() as u32);
             let entry = match *kind {
+                IoKind::Read if is_pinned => opcode::ReadFixed::new(fd, address, len, 0).offset(offset).build(),
                 IoKind::Read => opcode::Read::new(fd, address, len).offset(offset).build(),
                 IoKind::Write { durable } => {
                     let flags = if durable { DSYNC } else { 0 };
@@ -385,6 +399,10 @@ impl Disks for Ring {
         let raw = self.uring.as_ref()?.as_raw_fd();
         // SAFETY: the ring is open as long as it is borrowed.
         Some(unsafe { BorrowedFd::borrow_raw(raw) })
+    }
+
+    fn pinned(&self) -> Option<Arc<Pinned>> {
+        self.pinned.clone()
     }
 
     fn unique(&mut self) -> u64 {

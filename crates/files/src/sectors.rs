@@ -11,6 +11,7 @@ use crate::frame::{self, Origin};
 use crate::layout::Layout;
 use crate::module::{Part, SectorRead};
 use crate::spares::frame_bytes;
+use bytes::Bytes;
 use media::{Ended, MediaError, SectorState, SectorsAt, Unit};
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ impl Files {
         let mut read = SectorRead::ends_with(slot, None);
         for (part, bytes) in parts {
             let Some(bytes) = bytes else { continue };
-            let buffer = self.pool.take((bytes.end - bytes.start) as usize);
+            let buffer = self.pool.take_pinned((bytes.end - bytes.start) as usize);
             self.begin(slot, Purpose::Sectors { tag, part }, IoKind::Read, unit + bytes.start, buffer);
             read.left += 1;
         }
@@ -102,6 +103,19 @@ impl Files {
         self.pool.give(payloads);
         self.pool.give(frame);
         decoded
+    }
+
+    /// Lends the payloads that a read has brought; `None`: it brings more than these, or has not brought them.
+    pub(crate) fn lend_sector_read(&mut self, tag: u64, at: &SectorsAt) -> Option<Bytes> {
+        let read = self.sector_reads.get(&tag)?;
+        if at.with_spares || read.left > 0 || read.is_damaged || read.error.is_some() {
+            return None;
+        }
+        let layout = self.module(at.unit.block.module).ok()?.superblock.layout;
+        let bytes = self.shape.payload_bytes as usize;
+        let skipped = at.first as usize * bytes - payload_bytes(&layout, at).start as usize;
+        let read = self.sector_reads.remove(&tag)?;
+        Some(self.pool.lend(read.payloads, skipped..skipped + at.count as usize * bytes))
     }
 
     fn decode_sectors(&self, at: &SectorsAt, payloads: &[u8], frame: &[u8], unit: &mut Unit) -> Result<(), MediaError> {

@@ -65,10 +65,7 @@ impl ReadData {
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let (mut skip, mut left) = (self.before, self.len);
         self.sectors.iter().map(move |sector| {
-            let bytes: &[u8] = match sector {
-                SectorData::Data(payload) => payload,
-                SectorData::Zero | SectorData::Unreadable | SectorData::Pending => &ZEROES,
-            };
+            let bytes = sector.payload().unwrap_or(&ZEROES);
             let piece = &bytes[skip..(skip + left).min(bytes.len())];
             skip = 0;
             left -= piece.len();

@@ -17,6 +17,8 @@ pub(crate) struct Shared {
     pub stops: AtomicBool,
     /// When the card's own thread wakes by itself, by the card's clock.
     pub sleeps_until: AtomicU64,
+    /// When something was due next, as whoever had the engine last has found.
+    pub due: AtomicU64,
 }
 
 impl Shared {
@@ -27,6 +29,7 @@ impl Shared {
             room: Condvar::new(),
             stops: AtomicBool::default(),
             sleeps_until: AtomicU64::default(),
+            due: AtomicU64::default(),
         })
     }
 
@@ -52,7 +55,9 @@ impl Shared {
         let due = engine.next_event().0;
         let lacks_listener = engine.lacks_listener();
         let admits = engine.session.next_waiter().is_some();
-        let sleeps_until = self.sleeps_until.load(Ordering::Relaxed);
+        // In this order, and in the other one in the card's own thread: one of the two sees the other's.
+        self.due.store(due, Ordering::SeqCst);
+        let sleeps_until = self.sleeps_until.load(Ordering::SeqCst);
         drop(engine);
         for bell in bells {
             bell.ring();

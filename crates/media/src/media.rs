@@ -4,6 +4,7 @@ use crate::error::MediaError;
 use crate::place::{BlockAt, LogArea, UnitAt};
 use crate::sectors::Payload;
 use crate::unit::Unit;
+use bytes::Bytes;
 use format::Shape;
 use std::any::Any;
 use std::fmt;
@@ -105,6 +106,12 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// compares checksums.
     fn read_sectors(&mut self, _tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.read_some(at.unit, if at.with_spares { u64::MAX } else { at.mask() }, unit)
+    }
+
+    /// The payloads of the sectors that a read under this tag has brought, one after the other, in memory that the medium
+    /// lends. `None`: this medium lends none, or has not brought them all; [`Media::read_sectors`] tells.
+    fn lend_sectors(&mut self, _tag: u64, _at: &SectorsAt) -> Option<Bytes> {
+        None
     }
 
     /// Reads the spare areas of a unit, where a medium keeps them apart from the payloads. Each sector has the outcome that

@@ -1,6 +1,7 @@
 //! The bytes that a host's request owns, from its submission to its completion.
 
 use crate::Payload;
+use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,8 +15,22 @@ pub enum SectorData {
     Zero,
     /// The sector has this payload.
     Data(Payload),
+    /// The sector has this payload, which lies where the medium has put it: the memory goes back to it when all who have
+    /// a part of it are done.
+    Lent(Bytes),
     /// The sector can't be read.
     Unreadable,
+}
+
+impl SectorData {
+    /// The payload of a sector that has one.
+    pub fn payload(&self) -> Option<&[u8]> {
+        match self {
+            SectorData::Data(payload) => Some(payload),
+            SectorData::Lent(payload) => Some(payload),
+            SectorData::Pending | SectorData::Zero | SectorData::Unreadable => None,
+        }
+    }
 }
 
 /// The data of one request. A write brings a payload for each sector that it touches; the card takes them into its buffer
@@ -94,6 +109,7 @@ impl RequestData {
         let to = &mut Arc::make_mut(to)[part.clone()];
         match &self.sectors[sector] {
             SectorData::Data(payload) => to.copy_from_slice(&payload[part]),
+            SectorData::Lent(payload) => to.copy_from_slice(&payload[part]),
             SectorData::Zero => to.fill(0),
             SectorData::Unreadable | SectorData::Pending => return part.is_empty(),
         }

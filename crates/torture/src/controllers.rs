@@ -5,7 +5,7 @@ use crate::sim::Impact;
 use crate::subject::{CARD, MAX_IN_FLIGHT};
 use card::StorageCard;
 use device::{Device, Request, RequestId, Rng, SECTOR_BYTES, Time};
-use media::{RequestData, SectorData};
+use media::RequestData;
 
 impl CardUnderTest {
     /// Another controller claims the modules and writes, while this one serves; every sector keeps the contents that
@@ -35,7 +35,9 @@ impl CardUnderTest {
             let lba = rng.below(config.ftl.user_sectors);
             let bytes = SECTOR_BYTES as u32;
             let read = Request::read(lba * SECTOR_BYTES, bytes).with(RequestData::none());
-            if let [SectorData::Data(payload)] = ask(&mut other, &mut now, read)?.sectors() {
+            if let [sector] = ask(&mut other, &mut now, read)?.sectors()
+                && let Some(payload) = sector.payload()
+            {
                 let data = other.pack(0, payload);
                 ask(&mut other, &mut now, Request::write(lba * SECTOR_BYTES, bytes).with(data))?;
             }

@@ -259,10 +259,8 @@ fn payload(stamp: Stamp, bytes: usize) -> impl Iterator<Item = u8> {
 }
 
 fn value(data: SectorData) -> Sector {
-    let payload = match data {
-        SectorData::Zero => return Sector::Zero,
-        SectorData::Unreadable | SectorData::Pending => return Sector::Error,
-        SectorData::Data(payload) => payload,
+    let Some(payload) = data.payload() else {
+        return if data == SectorData::Zero { Sector::Zero } else { Sector::Error };
     };
     let mut parts = [0; PARTS as usize];
     for (part, bytes) in parts.iter_mut().zip(payload.chunks_exact(PART_BYTES)) {

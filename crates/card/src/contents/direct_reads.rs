@@ -7,7 +7,7 @@
 use super::read_ahead::ReadAhead;
 use crate::core::read_run::{ReadRun, Wanted};
 use device::Time;
-use ftl::UnitAddress;
+use ftl::{Ppa, UnitAddress};
 use media::SectorsAt;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +38,14 @@ pub struct DirectRead {
 }
 
 impl DirectRead {
+    /// The address of the first sector that is read; a member of a rebuild has none.
+    pub fn first_ppa(&self) -> Option<Ppa> {
+        match self.purpose {
+            For::Host(Wanted { ppa, .. }) | For::Ahead(ReadRun { ppa, .. }) => Some(ppa),
+            For::Member(_) => None,
+        }
+    }
+
     fn due(&self) -> Time {
         self.ends.min(self.hedge)
     }
@@ -219,7 +227,7 @@ impl DirectReads {
 mod tests {
     use super::*;
     use device::RequestId;
-    use ftl::{BandId, Lba, Ppa};
+    use ftl::{BandId, Lba};
     use media::{BlockAt, UnitAt};
 
     fn wanted(die: u32) -> (Wanted, SectorsAt) {

@@ -11,6 +11,7 @@ pub mod log;
 pub mod modules;
 pub mod patrol;
 pub mod read_ahead;
+pub mod read_bytes;
 pub mod rebuild;
 pub mod repair;
 pub mod rescue;

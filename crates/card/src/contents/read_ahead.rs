@@ -6,7 +6,7 @@
 use crate::core::read_run::Wanted;
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa};
-use media::Payload;
+use media::SectorData;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -35,7 +35,7 @@ struct Stream {
 #[derive(Clone, Debug)]
 enum Sector {
     InFlight { ppa: Ppa, tag: u64 },
-    There { ppa: Ppa, payload: Payload, crc: u32 },
+    There { ppa: Ppa, data: SectorData, crc: u32 },
 }
 
 /// The result of looking for sectors.
@@ -44,8 +44,8 @@ pub enum Look {
     Nowhere,
     /// They come with the read of this tag.
     InFlight(u64),
-    /// Their payloads, with the checksums that they were found to have.
-    There(Vec<(Payload, u32)>),
+    /// Their data, with the checksums that they were found to have.
+    There(Vec<(SectorData, u32)>),
 }
 
 /// See the module.
@@ -104,9 +104,9 @@ impl ReadAhead {
     }
 
     /// A sector has come that is what the map says.
-    pub fn came(&mut self, lba: Lba, ppa: Ppa, payload: Payload, crc: u32) {
+    pub fn came(&mut self, lba: Lba, ppa: Ppa, data: SectorData, crc: u32) {
         if let Some(sector @ Sector::InFlight { .. }) = self.sectors.get_mut(&lba.0) {
-            *sector = Sector::There { ppa, payload, crc };
+            *sector = Sector::There { ppa, data, crc };
         }
     }
 
@@ -135,18 +135,18 @@ impl ReadAhead {
                 if (0..count).all(is_its) { Look::InFlight(tag) } else { Look::Nowhere }
             }
             Some(Sector::There { .. }) => {
-                let payloads: Option<Vec<(Payload, u32)>> = (0..count)
+                let sectors: Option<Vec<(SectorData, u32)>> = (0..count)
                     .map(|i| match at(i)? {
-                        Sector::There { ppa: found, payload, crc }
+                        Sector::There { ppa: found, data, crc }
                             if found.0 == ppa.0 + i || planted(Canary::ReadAheadStale) =>
                         {
-                            Some((payload.clone(), *crc))
+                            Some((data.clone(), *crc))
                         }
                         _ => None,
                     })
                     .collect();
                 (0..count).for_each(|i| self.forget(Lba(lba.0 + i)));
-                payloads.map_or(Look::Nowhere, Look::There)
+                sectors.map_or(Look::Nowhere, Look::There)
             }
             None => Look::Nowhere,
         }
@@ -200,16 +200,16 @@ mod tests {
     #[test]
     fn sectors_are_given_out_once_and_from_their_present_address_alone() {
         let mut ahead = ReadAhead::default();
-        let payload = |byte: u8| Payload::from(vec![byte; 8]);
+        let data = |byte: u8| SectorData::Data(vec![byte; 8].into());
         ahead.begin(7, Lba(40), Ppa(100), 4);
         assert_eq!(ahead.look(Lba(40), Ppa(100), 4), Look::InFlight(7));
         assert_eq!(ahead.look(Lba(40), Ppa(200), 4), Look::Nowhere);
         assert_eq!(ahead.look(Lba(42), Ppa(102), 4), Look::Nowhere, "more than was read");
-        (0..4).for_each(|i| ahead.came(Lba(40 + i), Ppa(100 + i), payload(i as u8), i));
-        assert_eq!(ahead.look(Lba(40), Ppa(100), 2), Look::There(vec![(payload(0), 0), (payload(1), 1)]));
+        (0..4).for_each(|i| ahead.came(Lba(40 + i), Ppa(100 + i), data(i as u8), i));
+        assert_eq!(ahead.look(Lba(40), Ppa(100), 2), Look::There(vec![(data(0), 0), (data(1), 1)]));
         assert_eq!(ahead.look(Lba(40), Ppa(100), 2), Look::Nowhere);
         assert_eq!(ahead.look(Lba(42), Ppa(999), 2), Look::Nowhere, "written since");
-        ahead.came(Lba(42), Ppa(102), payload(2), 2);
+        ahead.came(Lba(42), Ppa(102), data(2), 2);
         assert_eq!(ahead.look(Lba(42), Ppa(102), 1), Look::Nowhere, "nobody keeps it");
     }
 

@@ -3,14 +3,14 @@
 //! A pass reads every stripe that is on flash, one after the other. A band with a sector that can't be read, or that
 //! the medium advises to write elsewhere, is emptied: what is lost of it is rebuilt while all else of the stripe can be read.
 //!
-//! A drive that reads a stripe makes the host's reads wait. So on drives a pass takes a tenth of the time while the host
+//! A drive that reads a stripe makes the host's reads wait. So on drives a pass takes a hundredth of the time while the host
 //! asks for something, and all of it while the host does not.
 
 use device::Time;
 use ftl::{BandId, StripeId};
 
 /// After a stripe that the host's requests met, a pass rests so many times as long as the stripe took.
-const RESTS: u64 = 9;
+const RESTS: u64 = 99;
 /// A rest is no longer than this: a drive that answers late once does not stop a pass.
 const MAX_REST_NS: u64 = 1_000_000_000;
 
@@ -152,7 +152,7 @@ mod tests {
         scrub.rest(Time(1_100), 7);
         assert_eq!(scrub.rests(Time(1_100)), None);
         scrub.rest(Time(1_100), 8);
-        assert_eq!((scrub.rests(Time(1_100)), scrub.rests(Time(2_000))), (Some(Time(2_000)), None));
+        assert_eq!((scrub.rests(Time(1_100)), scrub.rests(Time(11_000))), (Some(Time(11_000)), None));
         scrub.rest(Time(5_000_001_000), 9);
         assert_eq!(scrub.rests(Time(5_000_001_000)), Some(Time(6_000_001_000)), "no longer than a second");
     }

@@ -11,24 +11,32 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::direct_reads::{DirectRead, For};
-use crate::contents::store::{Content, ReadPart};
+use crate::contents::read_bytes::ReadBytes;
+use crate::contents::store::ReadPart;
 use crate::core::die_op::Work;
 use crate::core::read_run::{ReadRun, Wanted};
 use crate::core::timers::Timer;
 use device::{Cause, RequestId, Time};
-use format::{Role, payload_crc};
+use format::payload_crc;
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa, UnitAddress};
-use media::{Payload, SectorState, SectorsAt, Unit};
+use media::{MediaError, ReadReport, SectorData, SectorsAt, Unit};
 
 /// The findings about the sectors that a request wants.
 #[derive(Default)]
 pub(crate) struct Findings {
-    pub contents: Vec<Content>,
+    /// The sectors as the request reads them.
+    pub contents: Vec<(Lba, SectorData)>,
     /// The map has another address for these by now.
     pub moved: Vec<Lba>,
     /// These are not what they should be: by their places among the wanted ones.
     pub unfit: Vec<u32>,
+}
+
+impl Findings {
+    fn with_room_for(wanted: &Wanted) -> Findings {
+        Findings { contents: Vec::with_capacity(wanted.count as usize), ..Findings::default() }
+    }
 }
 
 impl Card<Storage> {
@@ -128,40 +136,49 @@ impl Card<Storage> {
     fn end_direct(&mut self, now: Time, tag: u64, done: &mut Done<Storage>) {
         let Some(&DirectRead { at, unit: address, .. }) = self.contents.direct_reads.get(tag) else { return };
         let store = &mut self.contents.store;
-        let mut unit = store.take_scratch();
-        let result = store.read_sectors(tag, address, &at, &mut unit);
-        let Some(read) = self.contents.direct_reads.end(now, tag) else {
-            return self.contents.store.give_scratch(unit);
+        let (brought, result) = match store.lend_sectors(tag, address, &at) {
+            Some(bytes) => (ReadBytes::lent(&at, bytes), Ok(ReadReport::default())),
+            None => {
+                let mut unit = store.take_scratch();
+                let result = store.read_sectors(tag, address, &at, &mut unit);
+                (ReadBytes::Unit(unit), result)
+            }
         };
+        self.direct_brought(now, tag, &brought, result, done);
+        if let ReadBytes::Unit(unit) = brought {
+            self.contents.store.give_scratch(unit);
+        }
+    }
+
+    fn direct_brought(
+        &mut self,
+        now: Time,
+        tag: u64,
+        brought: &ReadBytes,
+        result: Result<ReadReport, MediaError>,
+        done: &mut Done<Storage>,
+    ) {
+        let Some(read) = self.contents.direct_reads.end(now, tag) else { return };
+        let (at, address) = (read.at, read.unit);
         if self.read_ended(now, address, result) {
-            return self.contents.store.give_scratch(unit);
+            return;
         }
         if result.is_ok_and(|report| report.refresh_advised) {
             self.core.ftl.evacuate(address.band);
         }
+        let found = result.is_ok().then_some(brought);
+        if let (Some(unit), Some(first)) = (found.and_then(ReadBytes::unit), read.first_ppa())
+            && at.with_spares
+        {
+            self.learn_checksums(&read, first, unit);
+        }
         let wanted = match read.purpose {
             For::Host(wanted) => wanted,
-            For::Ahead(run) => {
-                if result.is_ok() && at.with_spares {
-                    self.learn_checksums(&read, run.ppa, &unit);
-                }
-                self.read_ahead_came(now, tag, &read, &run, result.is_ok().then_some(&unit), done);
-                return self.contents.store.give_scratch(unit);
-            }
-            For::Member(rebuild) => {
-                self.member_came(now, rebuild, &read, result.is_ok().then_some(&unit), done);
-                return self.contents.store.give_scratch(unit);
-            }
+            For::Ahead(run) => return self.read_ahead_came(now, tag, &read, &run, found, done),
+            For::Member(rebuild) => return self.member_came(now, rebuild, &read, found, done),
         };
-        if result.is_err() {
-            self.contents.store.give_scratch(unit);
-            return self.direct_is_unfit(now, tag, &read, done);
-        }
-        if at.with_spares {
-            self.learn_checksums(&read, wanted.ppa, &unit);
-        }
-        let findings = self.look_at_sectors(&read, &wanted, &unit);
-        self.contents.store.give_scratch(unit);
+        let Some(brought) = found else { return self.direct_is_unfit(now, tag, &read, done) };
+        let findings = self.look_at_sectors(&read, &wanted, brought);
         self.contents.store.counters.mismatched_sectors += findings.unfit.len() as u64;
         if !findings.unfit.is_empty() && self.contents.direct_reads.leave_to_hedge(tag) {
             return;
@@ -192,8 +209,8 @@ impl Card<Storage> {
         findings: Findings,
         done: &mut Done<Storage>,
     ) {
-        for content in findings.contents {
-            self.core.host[wanted.id].owned.set(content.lba, content.into_readable());
+        for (lba, data) in findings.contents {
+            self.core.host[wanted.id].owned.set(lba, data);
         }
         for i in findings.unfit {
             self.read_by_die(now, wanted, i);
@@ -211,22 +228,22 @@ impl Card<Storage> {
         self.flash_read_done(now, wanted.id, done);
     }
 
-    /// The findings about sectors that a request wants, in the unit that a read has brought.
-    pub(crate) fn look_at_sectors(&self, read: &DirectRead, wanted: &Wanted, unit: &Unit) -> Findings {
-        let mut findings = Findings::default();
+    /// The findings about sectors that a request wants, in what a read has brought.
+    pub(crate) fn look_at_sectors(&self, read: &DirectRead, wanted: &Wanted, brought: &ReadBytes) -> Findings {
+        let mut findings = Findings::with_room_for(wanted);
         for i in 0..wanted.count {
-            let sector = (wanted.ppa.0 % self.core.ftl.layout().unit_sectors + i) as usize;
-            let payload = (unit.state(sector) == SectorState::Good).then(|| unit.share(sector));
-            if !self.find(&mut findings, wanted, i, payload) {
+            let sector = wanted.ppa.0 % self.core.ftl.layout().unit_sectors + i;
+            if !self.find(&mut findings, wanted, i, brought.share(sector)) {
                 // The sector is no data, as its spare area says; or its checksum was forgotten since the read began.
                 let lba = Lba(wanted.lba.0 + i);
                 let store = &self.contents.store;
-                let is_good = unit.state(sector) == SectorState::Good;
-                let told = (read.at.with_spares && is_good && !store.checksums.knows(lba))
-                    .then(|| store.check_content(&self.core.ftl, read.unit, unit, sector as u32, lba))
-                    .flatten();
+                let is_told = read.at.with_spares && brought.payload(sector).is_some() && !store.checksums.knows(lba);
+                let told = brought
+                    .unit()
+                    .filter(|_| is_told)
+                    .and_then(|unit| store.check_content(&self.core.ftl, read.unit, unit, sector, lba));
                 match told {
-                    Some(content) => findings.contents.push(content),
+                    Some(content) => findings.contents.push((lba, content.into_readable())),
                     None => findings.unfit.push(i),
                 }
             }
@@ -235,20 +252,20 @@ impl Card<Storage> {
     }
 
     /// Adds the finding about a wanted sector, by its checksum in the map; false when that does not settle it.
-    pub(crate) fn find(&self, findings: &mut Findings, wanted: &Wanted, i: u32, payload: Option<Payload>) -> bool {
+    pub(crate) fn find(&self, findings: &mut Findings, wanted: &Wanted, i: u32, data: Option<SectorData>) -> bool {
         let (lba, ppa) = (Lba(wanted.lba.0 + i), Ppa(wanted.ppa.0 + i));
         if self.core.ftl.lookup(lba) != Some(ppa) {
             findings.moved.push(lba);
             return true;
         }
-        let Some(payload) = payload else { return false };
-        let crc = payload_crc(&payload);
+        let Some(data) = data else { return false };
+        let Some(crc) = data.payload().map(payload_crc) else { return false };
         let fits = match self.contents.store.checksums.fits(lba, crc) {
             Some(fits) => fits || planted(Canary::MapChecksumIgnored),
             None => false,
         };
         if fits {
-            findings.contents.push(Content::checked(Role::Data, 0, lba, payload, crc));
+            findings.contents.push((lba, data));
         }
         fits
     }

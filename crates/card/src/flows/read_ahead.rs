@@ -4,13 +4,13 @@ use crate::card::{Card, Done, ReadBy};
 use crate::contents::Storage;
 use crate::contents::direct_reads::DirectRead;
 use crate::contents::read_ahead::Look;
+use crate::contents::read_bytes::ReadBytes;
 use crate::core::read_run::{ReadRun, Wanted};
 use crate::flows::direct_reads::Findings;
 use device::Time;
 use format::payload_crc;
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa};
-use media::{SectorData, SectorState, Unit};
 
 impl Card<Storage> {
     /// A host has begun to read: reads on from there if it reads in order.
@@ -52,16 +52,16 @@ impl Card<Storage> {
                 self.contents.direct_reads.ahead.wait(tag, wanted);
                 Some(ReadBy::Contents)
             }
-            Look::There(payloads) => {
+            Look::There(sectors) => {
                 let checksums = &self.contents.store.checksums;
                 let lbas = || (wanted.lba.0..).map(Lba);
                 // The address may have been given out again since, for another version of the same sector.
-                let is_newest = lbas().zip(&payloads).all(|(lba, (_, crc))| checksums.fits(lba, *crc) == Some(true));
+                let is_newest = lbas().zip(&sectors).all(|(lba, (_, crc))| checksums.fits(lba, *crc) == Some(true));
                 if !is_newest && !planted(Canary::ReadAheadStale) {
                     return None;
                 }
                 let owned = &mut self.core.host[wanted.id].owned;
-                lbas().zip(payloads).for_each(|(lba, (payload, _))| owned.set(lba, SectorData::Data(payload)));
+                lbas().zip(sectors).for_each(|(lba, (data, _))| owned.set(lba, data));
                 Some(ReadBy::Nobody)
             }
         }
@@ -74,28 +74,28 @@ impl Card<Storage> {
         tag: u64,
         read: &DirectRead,
         run: &ReadRun,
-        unit: Option<&Unit>,
+        brought: Option<&ReadBytes>,
         done: &mut Done<Storage>,
     ) {
         for i in 0..run.sectors {
-            let (lba, ppa, sector) = (Lba(run.lba.0 + i), Ppa(run.ppa.0 + i), (read.at.first + i) as usize);
-            let good = unit.filter(|unit| unit.state(sector) == SectorState::Good);
-            let found = good.map(|unit| (unit.share(sector), payload_crc(unit.payload(sector))));
+            let (lba, ppa) = (Lba(run.lba.0 + i), Ppa(run.ppa.0 + i));
+            let data = brought.and_then(|brought| brought.share(read.at.first + i));
+            let found = data.and_then(|data| data.payload().map(payload_crc).map(|crc| (data, crc)));
             let is_current = self.core.ftl.lookup(lba) == Some(ppa);
             match found {
-                Some((payload, crc)) if is_current && self.contents.store.checksums.fits(lba, crc) == Some(true) => {
-                    self.contents.direct_reads.ahead.came(lba, ppa, payload, crc);
+                Some((data, crc)) if is_current && self.contents.store.checksums.fits(lba, crc) == Some(true) => {
+                    self.contents.direct_reads.ahead.came(lba, ppa, data, crc);
                 }
                 _ => self.contents.direct_reads.ahead.forget(lba),
             }
         }
         for wanted in self.contents.direct_reads.ahead.take_waiting(tag) {
-            let findings = match unit {
-                Some(unit) => self.look_at_sectors(read, &wanted, unit),
+            let findings = match brought {
+                Some(brought) => self.look_at_sectors(read, &wanted, brought),
                 None => Findings { unfit: (0..wanted.count).collect(), ..Findings::default() },
             };
             self.contents.store.counters.mismatched_sectors +=
-                if unit.is_some() { findings.unfit.len() as u64 } else { 0 };
+                if brought.is_some() { findings.unfit.len() as u64 } else { 0 };
             self.deliver(now, &wanted, read.began, findings, done);
         }
     }

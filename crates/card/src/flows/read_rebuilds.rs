@@ -7,10 +7,11 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::direct_reads::{DirectRead, For, ReadRebuild};
+use crate::contents::read_bytes::ReadBytes;
 use crate::core::read_run::Wanted;
 use crate::flows::direct_reads::Findings;
 use device::Time;
-use media::{Payload, SectorState, SectorsAt, Unit};
+use media::{SectorData, SectorsAt};
 
 impl Card<Storage> {
     /// Begins to rebuild what a request wants, perhaps as the hedge of a read in flight; false where that can't be.
@@ -56,17 +57,17 @@ impl Card<Storage> {
         now: Time,
         number: u64,
         read: &DirectRead,
-        unit: Option<&Unit>,
+        brought: Option<&ReadBytes>,
         done: &mut Done<Storage>,
     ) {
         let bytes = self.contents.store.payload_bytes();
         let Some(rebuild) = self.contents.direct_reads.rebuild(number) else { return };
         let SectorsAt { first, count, .. } = read.at;
-        let is_good = |unit: &&Unit| (first..first + count).all(|at| unit.state(at as usize) == SectorState::Good);
-        match unit.filter(is_good) {
-            Some(unit) => {
-                for (sum, sector) in rebuild.sum.chunks_exact_mut(bytes).zip(first..) {
-                    sum.iter_mut().zip(unit.payload(sector as usize)).for_each(|(sum, byte)| *sum ^= byte);
+        let payload = |sector| brought.and_then(|brought| brought.payload(sector));
+        match (first..first + count).map(payload).collect::<Option<Vec<&[u8]>>>() {
+            Some(payloads) => {
+                for (sum, payload) in rebuild.sum.chunks_exact_mut(bytes).zip(payloads) {
+                    sum.iter_mut().zip(payload).for_each(|(sum, byte)| *sum ^= byte);
                 }
             }
             None => rebuild.lacks_member = true,
@@ -83,8 +84,8 @@ impl Card<Storage> {
         let mut findings = Findings::default();
         let sectors = sum.chunks_exact(self.contents.store.payload_bytes());
         for (i, payload) in (0..wanted.count).zip(sectors) {
-            let payload: Option<Payload> = (!lacks_member).then(|| payload.into());
-            if !self.find(&mut findings, &wanted, i, payload) {
+            let data = (!lacks_member).then(|| SectorData::Data(payload.into()));
+            if !self.find(&mut findings, &wanted, i, data) {
                 findings.unfit.push(i);
             }
         }

@@ -126,12 +126,12 @@ impl Host {
         let Some(data) = self.ask(request) else { return Err(SectorData::Pending) };
         match data.into_sectors().pop().unwrap() {
             SectorData::Zero => Ok(0),
-            SectorData::Data(bytes) => {
+            other => {
+                let Some(bytes) = other.payload() else { return Err(other) };
                 let version = u64::from_le_bytes(bytes[4..12].try_into().unwrap());
                 assert!(*bytes == *payload(lba, version), "sector {lba} is mixed or another's");
                 Ok(version)
             }
-            other => Err(other),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::remote::session::RemoteOptions;
 use crate::remote::watch::Watch;
 use crate::stream::wait;
 use crate::waker::Waker;
-use files::{Buffer, Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, PAGE_BYTES};
+use files::{Buffer, Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, PAGE_BYTES, Pinned};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use slab::Slab;
@@ -366,6 +366,10 @@ impl Disks for ModuleDisks {
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         Some(self.epoll.as_fd())
+    }
+
+    fn pinned(&self) -> Option<Arc<Pinned>> {
+        self.files.pinned()
     }
 
     fn unique(&mut self) -> u64 {

@@ -19,6 +19,7 @@ pub use requests::{InFlight, ReadPart};
 use crate::contents::checksums::Checksums;
 use crate::core::dies::Started;
 use buffer::Buffer;
+use bytes::Bytes;
 use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Rebuild, Rejection, check, check_spare};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
@@ -261,6 +262,14 @@ impl Store {
         self.counters.reads += 1;
         self.counters.read_retries += u64::from(report.retries);
         Ok(report)
+    }
+
+    /// The sectors that a read past their die has brought, where the medium lends its memory: see [`Media::lend_sectors`].
+    pub fn lend_sectors(&mut self, tag: u64, of: UnitAddress, at: &SectorsAt) -> Option<Bytes> {
+        let bytes = self.media.lend_sectors(tag, at)?;
+        self.reads.count(of.band.0, of.die, 1);
+        self.counters.reads += 1;
+        Some(bytes)
     }
 
     /// Further reads with shifted thresholds that a read of a unit takes.
