@@ -6,14 +6,14 @@
 
 #![allow(unsafe_code)]
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The size of the memory of a ring: some hundred reads of any length.
-const BYTES: usize = 16 << 20;
+/// The size of the memory of a ring: a hundred reads of any length.
+const BYTES: usize = 8 << 20;
 
 /// A mapping that is divided into parts.
 pub struct Pinned {
@@ -26,6 +26,8 @@ impl Pinned {
     /// Memory that nothing of is in use.
     pub fn new() -> io::Result<Arc<Pinned>> {
         let map = MmapRaw::from(MmapOptions::new().len(BYTES).map_anon()?);
+        // A request to a device has fewer parts then. Where there are no huge pages it works all the same.
+        let _ = map.advise(Advice::HugePage);
         Ok(Arc::new(Pinned { map, carved: AtomicUsize::new(0) }))
     }
 

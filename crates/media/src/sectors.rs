@@ -117,6 +117,18 @@ impl Sectors {
         }
     }
 
+    /// Gives a sector memory of its own to read into, if it has none.
+    pub fn provide(&mut self, sector: usize, memory: &mut Vec<Payload>) {
+        if let Bytes::Shared(sectors) = &mut self.bytes {
+            let payload = &mut sectors[sector].payload;
+            if payload.as_mut().and_then(Arc::get_mut).is_none()
+                && let Some(memory) = memory.pop()
+            {
+                *payload = Some(memory);
+            }
+        }
+    }
+
     /// Copies these bytes into the payload of a sector.
     pub fn write_payload(&mut self, sector: usize, bytes: &[u8]) {
         match &mut self.bytes {

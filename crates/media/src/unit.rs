@@ -64,6 +64,12 @@ impl Unit {
         self.sectors.set_payload(sector, payload);
     }
 
+    /// Gives a sector memory of its own to read into, if it has none; what its payload is then is undefined. The memory has
+    /// no other owner, and the length of a payload.
+    pub fn provide(&mut self, sector: usize, memory: &mut Vec<Payload>) {
+        self.sectors.provide(sector, memory);
+    }
+
     /// Copies these bytes into the payload of a sector.
     ///
     /// # Panics

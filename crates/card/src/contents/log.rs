@@ -139,11 +139,10 @@ impl Log {
         self.unlogged.push_back(written);
     }
 
-    /// Forgets what is durable in stripes by now.
-    pub fn release(&mut self, is_durable: impl Fn(u64) -> bool) {
-        while self.unlogged.front().is_some_and(|written| is_durable(written.barrier)) {
-            self.unlogged.pop_front();
-        }
+    /// Forgets what is durable in stripes by now, and gives the payloads away.
+    pub fn release(&mut self, is_durable: impl Fn(u64) -> bool, mut to: impl FnMut(Payload)) {
+        let durable = self.unlogged.iter().take_while(|written| is_durable(written.barrier)).count();
+        self.unlogged.drain(..durable).for_each(|written| to(written.payload));
         let early = planted(Canary::LogReleasedEarly);
         while self.records.get(self.released).is_some_and(|record| early || is_durable(record.barrier)) {
             self.released += 1;
@@ -381,15 +380,15 @@ mod tests {
         assert_eq!(log.aligned(11), 20);
         assert_eq!([1, 2, 3].map(|barrier| write(&mut log, 30, barrier)), [Some(0), Some(30), Some(60)]);
         assert_eq!(write(&mut log, 30, 4), None, "all are needed");
-        log.release(|barrier| barrier <= 1);
+        log.release(|barrier| barrier <= 1, drop);
         assert_eq!((log.needed_from(), log.previous(), log.room_for(30)), (2, Some(3), None), "nothing says so yet");
         log.announced(log.needed_from());
         assert_eq!(write(&mut log, 30, 4), Some(0));
         assert_eq!(log.room_for(10), None, "the ring is full");
-        log.release(|barrier| barrier <= 3);
+        log.release(|barrier| barrier <= 3, drop);
         log.announced(log.needed_from());
         assert_eq!(log.room_for(60), Some(30));
-        log.release(|_| true);
+        log.release(|_| true, drop);
         assert_eq!((log.needed_from(), log.previous()), (5, None));
         log.announced(log.needed_from());
         assert_eq!(log.room_for(100), Some(0));
@@ -400,11 +399,11 @@ mod tests {
     fn a_record_says_that_others_are_not_needed_only_when_it_is_written() {
         let mut log = log();
         assert_eq!([1, 2].map(|barrier| write(&mut log, 40, barrier)), [Some(0), Some(40)]);
-        log.release(|barrier| barrier <= 1);
+        log.release(|barrier| barrier <= 1, drop);
         log.written(written(1, 3, 3));
         log.begin(80, vec![0; 20].into(), [(0, 0), (1, 1)], Vec::new());
         // The record leaves out sectors that come to be durable meanwhile.
-        log.release(|barrier| barrier <= 2);
+        log.release(|barrier| barrier <= 2, drop);
         assert_eq!(log.needed_from(), 3);
         log.written_to_both();
         assert_eq!((log.room_for(40), log.room_for(50)), (Some(0), None));
@@ -424,7 +423,7 @@ mod tests {
         // Two modules are not there any more.
         log.give_up();
         assert_eq!(log.unlogged(), 2);
-        log.release(|barrier| barrier <= 3);
+        log.release(|barrier| barrier <= 3, drop);
         assert_eq!(log.unlogged(), 2, "the record held all up to 4");
     }
 
@@ -436,7 +435,7 @@ mod tests {
         assert!(!log.is_exposed());
         log.module_went(1);
         assert!(log.is_exposed());
-        log.release(|barrier| barrier <= 5);
+        log.release(|barrier| barrier <= 5, drop);
         assert!(!log.is_exposed());
     }
 }

@@ -39,8 +39,8 @@ impl Card<Storage> {
     /// Forgets what is durable in stripes by now.
     pub(crate) fn release_log(&mut self) {
         if self.contents.log.is_on() {
-            let ftl = &self.core.ftl;
-            self.contents.log.release(|barrier| ftl.host_is_durable(barrier));
+            let (ftl, store) = (&self.core.ftl, &mut self.contents.store);
+            self.contents.log.release(|barrier| ftl.host_is_durable(barrier), |payload| store.keep_memory(payload));
         }
     }
 

@@ -207,7 +207,7 @@ impl Card<Storage> {
         let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
         headers.claim(&mut *media, &in_slots)?;
         headers.write(&mut *media, &in_slots)?;
-        let store = Store::new(media, headers, in_slots, ftl.user_sectors());
+        let store = Store::new(media, headers, in_slots, ftl.user_sectors(), config.buffer_sectors);
         let mut card = Card::around_found(config, ftl, store, max_requests, Lifecycle::running());
         card.begin_patrol(false);
         Ok(card)
@@ -230,7 +230,7 @@ impl Card<Storage> {
             Ok(found) => found,
             Err(error) => return Err(Box::new((error, media))),
         };
-        let mut store = Store::new(media, found.headers, found.slots, found.ftl.user_sectors());
+        let mut store = Store::new(media, found.headers, found.slots, found.ftl.user_sectors(), config.buffer_sectors);
         store.next_version = found.next_version;
         let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();

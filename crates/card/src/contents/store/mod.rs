@@ -50,8 +50,8 @@ pub struct StoreCounters {
     pub erase_failures: u64,
 }
 
-/// Payloads whose memory is kept: as many as a few stripes have.
-const MAX_SPARE_PAYLOADS: usize = 1024;
+/// Payloads whose memory is kept at least: as many as a few stripes have.
+const MIN_SPARE_PAYLOADS: usize = 1024;
 
 /// Lists of payloads whose memory is kept: as many as requests are usually in flight.
 const MAX_SPARE_LISTS: usize = 64;
@@ -89,8 +89,10 @@ struct Memory {
     folded: Option<Rebuild>,
     /// Units that were programmed, to be filled again.
     units: Vec<Unit>,
-    /// Payloads that nobody has any more. At most [`MAX_SPARE_PAYLOADS`].
+    /// Payloads that nobody has any more.
     payloads: Vec<Payload>,
+    /// The most of these that are kept: half of what the write buffer holds. A sync makes a quarter of it durable at once.
+    max_payloads: usize,
     /// Emptied lists of payloads. At most [`MAX_SPARE_LISTS`].
     lists: Vec<Vec<Option<Payload>>>,
 }
@@ -124,7 +126,13 @@ pub struct Store {
 }
 
 impl Store {
-    pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>, user_sectors: u64) -> Store {
+    pub fn new(
+        media: Medium,
+        headers: Headers,
+        slots: Vec<Option<u32>>,
+        user_sectors: u64,
+        buffer_sectors: u32,
+    ) -> Store {
         let refused = vec![0; slots.len()];
         Store {
             media,
@@ -138,7 +146,7 @@ impl Store {
             programs: FxHashMap::default(),
             relocating: FxHashMap::default(),
             entries: Default::default(),
-            memory: Memory::default(),
+            memory: Memory { max_payloads: MIN_SPARE_PAYLOADS.max(buffer_sectors as usize / 2), ..Memory::default() },
             checksums: Checksums::unknown(user_sectors),
             reads: Default::default(),
             counters: StoreCounters::default(),
@@ -165,7 +173,7 @@ impl Store {
 
     /// Keeps the memory of a payload for another one, if nobody else has it.
     pub fn keep_memory(&mut self, payload: Payload) {
-        if self.memory.payloads.len() < MAX_SPARE_PAYLOADS && Arc::strong_count(&payload) == 1 {
+        if self.memory.payloads.len() < self.memory.max_payloads && Arc::strong_count(&payload) == 1 {
             self.memory.payloads.push(payload);
         }
     }
@@ -243,6 +251,8 @@ impl Store {
     pub fn read_unit(&mut self, at: UnitAddress, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.reads.count(at.band.0, at.die, 1);
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
+        let is_wanted = |sector: &usize| wanted >> sector & 1 == 1;
+        (0..unit.sectors()).filter(is_wanted).for_each(|sector| unit.provide(sector, &mut self.memory.payloads));
         let report = persist(|| self.media.read_some(at, wanted, unit))?;
         self.counters.reads += 1;
         self.counters.read_retries += u64::from(report.retries);

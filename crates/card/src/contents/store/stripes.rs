@@ -164,7 +164,7 @@ impl Store {
             (Some(place), false) => self.media.program(place, &contents),
         };
         contents.forget(&mut self.memory.payloads);
-        self.memory.payloads.truncate(super::MAX_SPARE_PAYLOADS);
+        self.memory.payloads.truncate(self.memory.max_payloads);
         self.memory.units.push(contents);
         self.memory.units.truncate(MAX_SPARE_UNITS);
         let refused = &mut self.history.refused[at.die as usize % self.slots.len()];
