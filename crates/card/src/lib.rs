@@ -32,7 +32,9 @@ pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
 pub use core::array_times::TimeSpread;
 pub use core::capacitors::Capacitors;
-pub use core::config::{CardConfig, Care, Housekeeping, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath};
+pub use core::config::{
+    CardConfig, Care, Housekeeping, LinkConfig, MODULE_TIMEOUT_NS, ModelState, PlacedBy, RelocationPath,
+};
 pub use core::counters::MediaCounters;
 pub use core::patrol_config::PatrolConfig;
 pub use core::thermal::{LEVELS, ThermalAccount, ThermalConfig, Throttle};

@@ -61,6 +61,7 @@ pub fn config() -> CardConfig {
                 cell_rows: 1,
                 checkpoint_every_bands: 0,
             }),
+            placement: None,
         },
         bands: 16,
         link,

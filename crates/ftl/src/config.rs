@@ -2,6 +2,7 @@
 
 use crate::error::FtlError;
 use crate::layout::{Layout, word_line_run};
+use crate::placement_config::PlacementConfig;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use media::nand::Geometry;
 
@@ -103,6 +104,8 @@ pub struct FtlConfig {
     pub slc_cache: Option<SlcCache>,
     /// The card's own data on the media; `None` for studies of write amplification alone.
     pub persistence: Option<Persistence>,
+    /// Handles by which the host places its writes; `None`: all go to one open band. Models alone may have them.
+    pub placement: Option<PlacementConfig>,
 }
 
 /// Mean of the valid data, in bands, that lie in the victim of paced collection and in relocations in flight, and so in none of the bands among
@@ -142,7 +145,7 @@ impl FtlConfig {
     /// of the two open bands come on top; the paced control counts those into its target.
     pub fn overhead_bands(&self) -> u32 {
         let free = match self.gc {
-            GcMode::Paced { target_free_bands } => target_free_bands,
+            GcMode::Paced { .. } => self.target_free_bands(),
             GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
                 start_free_bands.saturating_add(stop_free_bands).div_ceil(2) + 1
             }
@@ -163,9 +166,21 @@ impl FtlConfig {
         (self.user_sectors as f64 - self.moving_data_bands() * band_sectors as f64).max(0.0)
     }
 
+    /// Open bands beyond the two of a card without handles.
+    fn more_open_bands(&self) -> u32 {
+        self.placement.map_or(0, |placement| placement.open_bands() - 2)
+    }
+
+    /// Free bands, above the reserve, that collection works towards. Room in open bands counts among them, and all bands that
+    /// handles fill may be full at once: so many more are held.
+    pub fn target_free_bands(&self) -> u32 {
+        self.gc.target_free_bands().saturating_add(self.more_open_bands())
+    }
+
     /// The highest number of bands that may be without valid data at once. Collection must be able to get there.
     pub fn max_bands_kept(&self) -> u32 {
         const OPEN_BANDS: u32 = 2;
-        self.reserve_bands.saturating_add(self.gc.target_free_bands()).saturating_add(OPEN_BANDS)
+        let open = OPEN_BANDS + self.more_open_bands();
+        self.reserve_bands.saturating_add(self.target_free_bands()).saturating_add(open)
     }
 }

@@ -25,6 +25,11 @@ pub enum FtlError {
     /// A band with one bit a cell would have no row.
     #[error("{bits_per_cell} bits per cell leave none of {rows} rows to an SLC band")]
     SlcCache { bits_per_cell: u32, rows: u32 },
+    /// Handles where they can't be.
+    #[error(
+        "{handles} handles: 2 to 16 are possible, with separate streams, without an SLC cache and without large mapping units"
+    )]
+    Handles { handles: u32 },
     /// Garbage collection could run out of space.
     #[error("reserve of {reserve_bands} bands: garbage collection needs at least 2")]
     Reserve { reserve_bands: u32 },

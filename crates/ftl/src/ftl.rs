@@ -6,6 +6,7 @@ use crate::config::{FtlConfig, SlcCache};
 use crate::counters::Counters;
 use crate::error::FtlError;
 use crate::gc_state::Gc;
+use crate::handles::Placement;
 use crate::layout::{BandId, Layout, Lba, NONE, Ppa, StripeId, UnitAddress};
 use crate::rebuild_snapshot::RebuildSnapshot;
 use crate::stream::{SealedStripe, Stream, StreamId, units_of};
@@ -38,6 +39,8 @@ pub struct Ftl {
     pub(crate) kept_free_bands: u32,
     /// The sectors that a rebuild has to restore, while there is one.
     pub(crate) rebuild_snapshot: Option<Box<RebuildSnapshot>>,
+    /// The handles by which the host places its writes.
+    pub(crate) placement: Option<Box<Placement>>,
     /// Data sectors of a band without bad blocks.
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream, because drivers drain it after each
@@ -83,6 +86,7 @@ impl Ftl {
         let blocks = Blocks::new(nand, bands, seed);
         let bands = Bands::new(&layout, bands, &blocks);
         let full_band_sectors = layout.band_data_sectors(|_| layout.all_units());
+        let placement = Placement::of(config, bands.count())?;
         let ftl = Ftl {
             config: *config,
             layout,
@@ -98,6 +102,7 @@ impl Ftl {
             counters: Counters::default(),
             kept_free_bands: 0,
             rebuild_snapshot: None,
+            placement,
             full_band_sectors,
             sealed: VecDeque::new(),
             closing: Default::default(),
@@ -278,20 +283,29 @@ impl Ftl {
     #[inline]
     pub(crate) fn append(&mut self, stream: StreamId, lba: Lba, relocated: bool) -> Ppa {
         if self.streams[stream as usize].needs_band() {
+            if let Some(ppa) = self.append_apart(stream, lba, relocated) {
+                return ppa;
+            }
             self.open_band(stream);
         }
         let s = &mut self.streams[stream as usize];
         let band = s.band().expect("just opened");
         let taken = s.take(relocated, &self.layout, &self.bands);
-        self.reverse.set(taken.ppa as usize, lba.0);
-        self.valid.set(taken.ppa);
-        self.map_changes(lba.0);
-        self.map.set(lba.0 as usize, taken.ppa);
-        self.bands.valid[band.0 as usize] += 1;
+        self.lies_at(lba, taken.ppa, band);
         if let Some(sealed) = taken.sealed {
             self.seal(sealed, taken.closed);
         }
         Ppa(taken.ppa)
+    }
+
+    /// A sector lies at an address of a band from now on.
+    #[inline(always)]
+    pub(crate) fn lies_at(&mut self, lba: Lba, ppa: u32, band: BandId) {
+        self.reverse.set(ppa as usize, lba.0);
+        self.valid.set(ppa);
+        self.map_changes(lba.0);
+        self.map.set(lba.0 as usize, ppa);
+        self.bands.valid[band.0 as usize] += 1;
     }
 
     #[cold]
@@ -350,15 +364,14 @@ impl Ftl {
         self.counters.padding_sectors += u64::from(sealed.padding_sectors);
         self.sealed.push_back(sealed);
         if let Some(band) = closed {
-            let stream = sealed.stream as usize;
-            while let Some(summary) = self.streams[stream].next_summary(&self.layout, &self.bands) {
+            while let Some(summary) = self.next_summary(&sealed) {
                 let units = self.stripe_units(summary.stripe);
                 self.counters.metadata_sectors += u64::from(units.data.count_ones() * self.layout.unit_sectors);
                 self.counters.parity_sectors += u64::from(units.parity.count_ones() * self.layout.unit_sectors);
                 self.sealed.push_back(summary);
                 self.bands.set_summary(band);
             }
-            self.close(sealed.stream, band);
+            self.close(sealed.stream, sealed.handle, band);
         }
         if sealed.stream == StreamId::Host {
             self.adjust_pace();
@@ -366,12 +379,30 @@ impl Ftl {
     }
 
     /// Closes a band: it becomes a possible victim as soon as all of it is on flash.
-    fn close(&mut self, stream: StreamId, band: BandId) {
+    fn close(&mut self, stream: StreamId, handle: u8, band: BandId) {
         self.bands.set_state(band, BandState::Open, BandState::Closed);
-        let barrier = self.streams[stream as usize].barrier();
-        self.closing[stream as usize].push_back((band, barrier));
+        let (s, closing) = self.stream_and_closing(stream, handle);
+        closing.push_back((band, s.barrier()));
         // An abandoned band may be completely on flash already, and then no later event would settle it.
-        self.settle_closed(stream);
+        self.settle_closed(stream, handle);
+    }
+
+    /// A stream, and its full bands that are not yet completely on flash.
+    #[inline]
+    fn stream_and_closing(&mut self, stream: StreamId, handle: u8) -> (&mut Stream, &mut VecDeque<(BandId, u64)>) {
+        match &mut self.placement {
+            Some(placement) if handle > 0 => placement.stream_and_closing(stream, handle),
+            _ => (&mut self.streams[stream as usize], &mut self.closing[stream as usize]),
+        }
+    }
+
+    /// The next stripe of the summary of the band that a sealed stripe has filled.
+    fn next_summary(&mut self, sealed: &SealedStripe) -> Option<SealedStripe> {
+        let stream = match &mut self.placement {
+            Some(placement) if sealed.handle > 0 => placement.stream_and_closing(sealed.stream, sealed.handle).0,
+            _ => &mut self.streams[sealed.stream as usize],
+        };
+        stream.next_summary(&self.layout, &self.bands)
     }
 
     /// Closes a stream's open band early, because a block of it failed.
@@ -379,7 +410,7 @@ impl Ftl {
         // The stripes that share cells with the last one are padded, because a flush may wait for them.
         self.seal_for_durability(stream);
         if let Some(band) = self.streams[stream as usize].abandon_band() {
-            self.close(stream, band);
+            self.close(stream, 0, band);
         }
     }
 
@@ -432,17 +463,25 @@ impl Ftl {
     #[inline]
     pub fn stripe_durable(&mut self, stream: StreamId, sequence: u64) {
         self.streams[stream as usize].stripe_durable(sequence);
-        self.settle_closed(stream);
+        self.settle_closed(stream, 0);
+    }
+
+    /// Reports that all units of a stripe of a handle's stream are on flash.
+    pub fn handle_stripe_durable(&mut self, stream: StreamId, handle: u8, sequence: u64) {
+        self.stream_and_closing(stream, handle).0.stripe_durable(sequence);
+        self.settle_closed(stream, handle);
     }
 
     /// Makes the closed bands that are completely on flash possible victims.
     #[inline]
-    fn settle_closed(&mut self, stream: StreamId) {
-        let s = stream as usize;
-        while let Some(&(band, barrier)) = self.closing[s].front()
-            && self.streams[s].is_durable(barrier)
-        {
-            self.closing[s].pop_front();
+    fn settle_closed(&mut self, stream: StreamId, handle: u8) {
+        loop {
+            let (s, closing) = self.stream_and_closing(stream, handle);
+            let Some(&(band, barrier)) = closing.front() else { return };
+            if !s.is_durable(barrier) {
+                return;
+            }
+            closing.pop_front();
             if stream == StreamId::Checkpoint {
                 // A checkpoint's band is never collected, and may have been given up by now.
                 continue;

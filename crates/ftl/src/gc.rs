@@ -17,6 +17,7 @@ impl Ftl {
         let mut free = self.bands.free_sectors() as f64 / full - f64::from(self.config.reserve_bands);
         free += self.gc.stale.len() as f64;
         free += self.streams[0].room() + self.streams[1].room();
+        free += self.placement.as_ref().map_or(0.0, |placement| placement.room());
         for v in &self.gc.victims {
             let done = f64::from(v.next - v.start) / f64::from(v.end - v.start);
             free += done * f64::from(v.gain) / full;
@@ -144,7 +145,7 @@ impl Ftl {
             return false;
         }
         // While other victims are being moved, there is often room for none. Then the search can be skipped.
-        if self.gc.wear_candidate.is_none() && self.victims.chooses_without_trace() {
+        if self.gc.wear_candidate.is_none() && self.victims.chooses_without_trace() && !self.relocates_apart() {
             let least = u64::from(self.victims.min_valid_bound());
             if self.room_for_victim().is_none_or(|room| least > room) {
                 return false;
@@ -228,6 +229,9 @@ impl Ftl {
     /// In the open band only unopened stripes count, because an open stripe may be closed early; where the host writes
     /// into the same band, none of them counts.
     fn has_room_for(&self, band: BandId) -> bool {
+        if self.relocates_apart() {
+            return self.has_room_apart(band);
+        }
         let valid = u64::from(self.bands.valid[band.0 as usize]);
         self.room_for_victim().is_some_and(|room| valid <= room)
     }
@@ -236,6 +240,16 @@ impl Ftl {
     fn room_for_victim(&self) -> Option<u64> {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
         let under_way = self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
+        let reserve = self.reserve_for_victims();
+        let room = match self.relocation_stream() {
+            StreamId::Host => 0,
+            stream => self.streams[stream as usize].unopened_sectors(&self.layout, &self.bands),
+        };
+        (reserve + u64::from(room)).checked_sub(under_way)
+    }
+
+    /// The sectors of free bands that one more victim may count on.
+    pub(crate) fn reserve_for_victims(&self) -> u64 {
         let full = u64::from(self.bands.full_sectors());
         // A card with contents keeps a part for writes that can't wait for collection: stripes whose programs failed,
         // and the card's own sectors that must be written before anything can be erased.
@@ -245,11 +259,7 @@ impl Ftl {
         // As long as other bands come free, one band stays in hand.
         let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty();
         let in_hand = if alone { 0 } else { full };
-        let room = match self.relocation_stream() {
-            StreamId::Host => 0,
-            stream => self.streams[stream as usize].unopened_sectors(&self.layout, &self.bands),
-        };
-        (reserve.saturating_sub(in_hand) + u64::from(room)).checked_sub(under_way)
+        reserve.saturating_sub(in_hand)
     }
 
     /// The stream that relocated sectors go to.
@@ -326,6 +336,9 @@ impl Ftl {
         let stream = self.relocation_stream();
         let moved_before = self.counters.relocated_sectors;
         let mut mask = relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors);
+        if self.placement.is_some() {
+            self.count_relocated(relocation.first, mask);
+        }
         while mask != 0 {
             let ppa = relocation.first.0 + mask.trailing_zeros();
             mask &= mask - 1;

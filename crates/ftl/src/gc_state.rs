@@ -79,7 +79,7 @@ impl Gc {
         Gc {
             victims: VecDeque::new(),
             stale: VecDeque::new(),
-            pacing: Pacing::new(config.gc.target_free_bands().max(1)),
+            pacing: Pacing::new(config.target_free_bands().max(1)),
             collecting: false,
             erased_since_wear_check: 0,
             wear_candidate: None,

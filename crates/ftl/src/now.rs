@@ -77,6 +77,7 @@ impl Ftl {
     pub fn settle_now(&mut self) {
         self.seal_early(StreamId::Relocation);
         self.seal_early(StreamId::Host);
+        self.seal_handles();
         self.program_sealed_now();
         self.erase_stale_now();
     }
@@ -88,9 +89,12 @@ impl Ftl {
     }
 
     fn program_sealed_now(&mut self) {
-        while let Some(SealedStripe { stripe, stream, sequence, .. }) = self.pop_sealed() {
+        while let Some(SealedStripe { stripe, stream, handle, sequence, .. }) = self.pop_sealed() {
             self.program_units_now(stripe);
-            self.stripe_durable(stream, sequence);
+            match handle {
+                0 => self.stripe_durable(stream, sequence),
+                _ => self.handle_stripe_durable(stream, handle, sequence),
+            }
         }
     }
 

@@ -40,6 +40,8 @@ pub struct SealedStripe {
     pub stripe: StripeId,
     /// The stream that filled the stripe.
     pub stream: StreamId,
+    /// The number of the handle whose stream it is, from 1; 0: none.
+    pub handle: u8,
     /// The number of the stripe in its stream: 0, 1, 2 …
     pub sequence: u64,
     /// Whether the stripe holds data or a part of the band's summary.
@@ -60,6 +62,8 @@ pub struct SealedStripe {
 #[derive(Clone, Debug)]
 pub struct Stream {
     id: StreamId,
+    /// The number of its handle, from 1; 0: none.
+    handle: u8,
     band: Option<BandId>,
     mode: CellMode,
     /// The open stripe, or the next one to open while none is open.
@@ -103,6 +107,7 @@ impl Stream {
     pub fn new(id: StreamId) -> Stream {
         Stream {
             id,
+            handle: 0,
             band: None,
             mode: CellMode::Native,
             stripe: 0,
@@ -119,6 +124,11 @@ impl Stream {
             durable: 0,
             in_flight: VecDeque::new(),
         }
+    }
+
+    /// The stream of a handle.
+    pub fn of_handle(id: StreamId, handle: u8) -> Stream {
+        Stream { handle, ..Stream::new(id) }
     }
 
     /// Whether the next sector needs a new band.
@@ -233,6 +243,7 @@ impl Stream {
         Some(SealedStripe {
             stripe,
             stream: self.id,
+            handle: self.handle,
             sequence: self.opened - 1,
             kind: StripeKind::Summary,
             mode: self.mode,
@@ -286,6 +297,7 @@ impl Stream {
         let sealed = SealedStripe {
             stripe: StripeId { band, index: self.stripe },
             stream: self.id,
+            handle: self.handle,
             sequence: self.opened - 1,
             kind: StripeKind::Data,
             mode: self.mode,

@@ -190,6 +190,15 @@ impl BlockSampler {
         }
     }
 
+    /// The ends of the parts that are drawn more often and less often, all but the last; none where they are not ranges.
+    pub fn ends(&self) -> Vec<u64> {
+        match self.pattern {
+            Pattern::Uniform | Pattern::Zipf { .. } => Vec::new(),
+            Pattern::HotCold { hot_blocks, .. } => vec![hot_blocks],
+            Pattern::Jesd219 { blocks, .. } => blocks.to_vec(),
+        }
+    }
+
     /// Blocks of the space.
     pub fn blocks(&self) -> u64 {
         self.blocks

@@ -22,6 +22,7 @@ mod instance;
 mod oltp;
 mod pace;
 mod redo;
+mod regions;
 mod replay;
 mod replica;
 mod slob;

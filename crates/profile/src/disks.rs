@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, DiskConfig, RaidLevel};
 
-const FLASH_TABLES: [&str; 14] = [
+const FLASH_TABLES: [&str; 15] = [
     "geometry",
     "timing",
     "endurance",
@@ -18,6 +18,7 @@ const FLASH_TABLES: [&str; 14] = [
     "buffer",
     "relocation",
     "slc_cache",
+    "placement",
     "thermal",
     "cache",
 ];

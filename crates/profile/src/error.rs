@@ -267,6 +267,12 @@ pub enum Problem {
         /// The one that must be higher.
         high: &'static str,
     },
+    /// Handles on a card that divides its writes in another way.
+    #[error("more than one handle is modelled without an SLC cache and with mapping units of 4,096 bytes")]
+    HandlesApart,
+    /// A buffer in which the stripes of handles that wait for more leave no room.
+    #[error("each handle keeps a stripe open, and one more is programmed: that takes {} bytes of buffer, of which there are {}", grouped(*.needed_bytes), grouped(*.bytes))]
+    BufferOfHandles { bytes: u64, needed_bytes: u64 },
     /// A card that is too hot when it does nothing.
     #[error(
         "a card at rest is throttled: ambient_celsius + idle_watts x kelvin_per_watt reaches where light throttling ends"

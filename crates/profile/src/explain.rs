@@ -7,10 +7,10 @@ use crate::figures::Figures;
 use crate::flash::{Flash, HostLayout};
 use crate::profile::{Full, Profile};
 use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
-use card::{RelocationPath, ThermalConfig};
+use card::{PlacedBy, RelocationPath, ThermalConfig};
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, RaidLevel, VolumeConfig};
-use ftl::{GcMode, VictimPolicy};
+use ftl::{GcMode, Isolation, VictimPolicy};
 use results::words::grouped;
 
 /// Lines with a label each.
@@ -319,6 +319,19 @@ fn management(page: &mut Page, flash: &Flash) {
     );
     let streams = if ftl.separate_streams { "have bands of their own" } else { "go to the bands of host writes" };
     page.row("relocated", &format!("sectors {streams}"));
+    if let Some(placement) = ftl.placement {
+        let isolation = match placement.isolation {
+            Isolation::Initial => "what is moved of them may mix",
+            Isolation::Persistent => "what is moved of them stays apart",
+        };
+        let by = match card.model.placed_by {
+            PlacedBy::Nothing => "the host names none but the first",
+            PlacedBy::Heat => "one for each part of a skewed load",
+            PlacedBy::Thread => "one for the region of each thread",
+            PlacedBy::File => "one for a database's data, one for its log",
+        };
+        page.row("handles", &format!("{}, {by}; {isolation}", placement.handles));
+    }
     let path = match card.relocation_path {
         RelocationPath::Internal => "inside the card".to_string(),
         RelocationPath::Host { sector_ns } => format!("through the host, {} a sector", duration(sector_ns)),

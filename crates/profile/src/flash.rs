@@ -3,6 +3,7 @@
 use crate::capacity::{Capacities, sectors_per_band};
 use crate::error::{Problem, ProfileError};
 use crate::fabric;
+use crate::placement;
 use crate::reliability;
 use crate::settings::Settings;
 use crate::thermal;
@@ -113,6 +114,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
             independent_planes: read_independent_planes(settings, &geometry)?,
             physics: None,
             thermal: thermal::read(settings)?,
+            placed_by: placement::placed_by(settings),
         },
     };
     check_stripes(settings, &card)?;
@@ -362,6 +364,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
             cell_rows: reliability::cell_rows(settings, protected),
             checkpoint_every_bands: 0,
         }),
+        placement: placement::read(settings)?,
     })
 }
 
@@ -511,6 +514,7 @@ fn check_limits(settings: &Settings, card: &CardConfig) -> Result<(), ProfileErr
         }
     }
     reliability::check_capacitors(settings, card, needed_bytes)?;
+    placement::check(settings, card, needed_bytes)?;
     // A band's sectors are numbered with 32 bits at every scale.
     let limit = u64::from(u32::MAX);
     if sectors_per_band(card) >= limit {

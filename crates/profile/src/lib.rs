@@ -38,6 +38,7 @@
 //! | `buffer` | write buffer | `bytes` |
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
+//! | \[`placement`\] | handles by which the host places its writes, in models | `handles`, \[`isolation` (`initial`: what is moved may mix, `persistent`: it never does), `by`: what the host names them by: `heat` of a skewed load's parts, `thread` of a sequential load with regions of their own, `file`: a database's data and log\] |
 //! | \[`thermal`\] | heat, in models | `idle_watts` whatever the card does, `die_read_watts`, `die_program_watts` and `die_erase_watts` of each die at work beside that, `nanojoules_per_byte` that a channel carries; `joules_per_kelvin` (heat capacity), `kelvin_per_watt` (thermal resistance), `ambient_celsius`, \[`start_celsius`: the temperature at first, else that of the surroundings; levels of throttling, `light_celsius` with `light_percent` of the card's speed, `heavy_celsius` with `heavy_percent`, `critical_celsius` with `critical_percent`, which end `hysteresis_kelvin` below where they begin\] |
 //! | \[`cache`\] | the card is a cache, in models | `of`: the device behind it, \[`mode` (`writeback`, `writethrough`, `writearound`, `passthrough`), `policy` (`lru`, `fifo`, `clock`, `s3-fifo`), `size`, `block`, `promote` (`first-miss`, `second-miss`), `sequential_cutoff`, `dirty_share`, `dirty_limit`\] |
 //!
@@ -67,6 +68,7 @@ mod figures;
 mod flash;
 mod host;
 mod nearest;
+mod placement;
 mod profile;
 mod reliability;
 mod scale;

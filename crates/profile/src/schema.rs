@@ -194,6 +194,10 @@ const FABRIC_KEYS: &[Key] =
 pub(crate) const CACHE_MODES: &[&str] = &["writeback", "writethrough", "writearound", "passthrough"];
 pub(crate) const CACHE_POLICIES: &[&str] = &["lru", "fifo", "clock", "s3-fifo"];
 pub(crate) const PROMOTIONS: &[&str] = &["first-miss", "second-miss"];
+/// Isolations of placed data that are moved, as files name them.
+pub(crate) const ISOLATIONS: &[&str] = &["initial", "persistent"];
+/// Rules by which a host places its writes, as files name them.
+pub(crate) const PLACED_BY: &[&str] = &["heat", "thread", "file"];
 /// Kinds of device, as files name them.
 pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks", "volume"];
 
@@ -365,6 +369,14 @@ pub(crate) static CARD: Schema = Schema {
         TableSchema {
             name: "slc_cache",
             keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8), rate("fold_bytes_per_s")],
+        },
+        TableSchema {
+            name: "placement",
+            keys: &[
+                counted("handles", 1, ftl::MAX_HANDLES as u64),
+                key("isolation", Kind::Choice(ISOLATIONS)),
+                key("by", Kind::Choice(PLACED_BY)),
+            ],
         },
         TableSchema {
             name: "thermal",

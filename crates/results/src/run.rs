@@ -88,7 +88,7 @@ pub struct SeriesRow {
 }
 
 /// Activity of the flash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Flash {
     /// 4 KiB pages programmed for data / pages written by the host; 0 when nothing was written.
     pub waf: f64,
@@ -113,6 +113,20 @@ pub struct Flash {
     pub effective_spare_factor: f64,
     /// Program/erase cycles of the blocks.
     pub wear: Wear,
+    /// The work for each handle by which the host places its writes; empty for a card without handles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handles: Vec<Handle>,
+}
+
+/// The work for the writes of one handle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Handle {
+    /// Pages programmed for its data / pages written with it; 0 when nothing was written.
+    pub waf: f64,
+    /// 4 KiB pages written by the host.
+    pub host_pages: u64,
+    /// 4 KiB pages relocated.
+    pub relocated_pages: u64,
 }
 
 /// Spread of program/erase cycles over usable blocks.

@@ -10,6 +10,12 @@ pub enum RunError {
     /// The share of the device in use is no share.
     #[error("fill {fill} is not between 0 and 1 (100 %)")]
     Fill { fill: f64 },
+    /// A host that places its writes by what they do not have.
+    #[error("placement.by: the load has no {what} to place by")]
+    NothingToPlace { what: &'static str },
+    /// More kinds of writes than handles.
+    #[error("placement.handles: the load has {regions} regions to place, and the card {handles} handles")]
+    TooFewHandles { regions: u32, handles: u32 },
     /// Nothing to measure.
     #[error("nothing to measure: {what}")]
     NoMeasure { what: &'static str },

@@ -16,6 +16,7 @@ mod machine;
 mod mirrored;
 mod model;
 mod modelled;
+mod placement;
 mod port;
 mod precondition;
 mod progress;

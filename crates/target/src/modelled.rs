@@ -161,6 +161,7 @@ impl Modelled {
                 max: wear.iter().map(|w| w.1).max().unwrap_or(0),
                 mean: cards.iter().map(|c| c.ftl().blocks().wear_mean()).sum::<f64>() / cards.len() as f64,
             },
+            handles: Vec::new(),
         })
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::error::RunError;
 use crate::machine::{Machine, Stop, StopReason};
+use crate::placement::{self, place};
 use crate::precondition::{Pattern, precondition};
 use crate::{Modelled, Progress, Recorder, SteadyRule, WarmUp, steady_state, warm_cache};
 use device::{HostConfig, SECTOR_BYTES, Time};
-use ftl::Counters;
+use ftl::{AllHandles, Counters};
 use load::{FileioConfig, LoadConfig};
 use profile::{CacheConfig, CacheMode, DeviceConfig};
-use results::{Overwriting, RunResult, Sim, SteadyState};
+use results::{Flash, Overwriting, RunResult, Sim, SteadyState};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -86,6 +87,7 @@ pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Prepared, RunE
         return Err(RunError::Footprint { footprint_bytes, capacity_bytes });
     }
     let mut device = Modelled::new(spec.device, load.processes(), spec.explain_tail, spec.seed)?;
+    place(&mut device, spec.device, spec.load, spec.seed)?;
     let mut overwriting = None;
     if !spec.fresh {
         let fill_bytes = ((capacity_bytes as f64 * spec.fill) as u64).max(footprint_bytes);
@@ -161,6 +163,11 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
 /// Measures a load on a prepared device.
 pub fn measure(spec: &RunSpec, prepared: Prepared, progress: &dyn Progress) -> Result<RunResult, RunError> {
     let Prepared { mut device, overwriting } = prepared;
+    match place(&mut device, spec.device, spec.load, spec.seed) {
+        // A review asks loads of all kinds.
+        Ok(()) | Err(RunError::NothingToPlace { .. }) => {}
+        Err(error) => return Err(error),
+    }
     let warmed = if spec.fresh { None } else { warm(&mut device, spec.load, spec.host, spec.seed, progress)? };
     let rule = SteadyRule::SNIA;
     let mut load = spec.load.build(spec.seed)?;
@@ -288,6 +295,7 @@ pub(crate) struct Mark {
     pub at: Time,
     bytes: u64,
     counters: Counters,
+    handles: AllHandles,
     media: u64,
 }
 
@@ -306,6 +314,7 @@ impl Mark {
             at: machine.now(),
             bytes: 0,
             counters: machine.device().counters(),
+            handles: placement::counters(machine.device().cards()),
             media: machine.device().media().total(),
         }
     }
@@ -395,7 +404,9 @@ pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bo
         write,
         sync,
         series: recorder.series(now),
-        flash: device.flash_since(&start.counters),
+        flash: device
+            .flash_since(&start.counters)
+            .map(|flash| Flash { handles: placement::report(device.cards(), &start.handles), ..flash }),
         steady_state: None,
         transactions_per: None,
         application: machine.application(),

@@ -107,6 +107,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
                 checkpoint_every_bands: 5,
                 cell_rows: if kind == Kind::SharedCells { 2 } else { 1 },
             }),
+            placement: None,
         },
         bands: BANDS,
         link: LinkConfig {

@@ -109,6 +109,17 @@ class SeriesRow(Record):
     """Longest response of the second."""
 
 
+class FlashHandles(Record):
+    """The object `FlashHandles` of the schema."""
+
+    waf: float
+    """4 KiB pages programmed for its data / pages written with it; 0 when nothing was written."""
+    host_pages: int
+    """4 KiB pages written by the host."""
+    relocated_pages: int
+    """4 KiB pages relocated."""
+
+
 class FlashWear(Record):
     """Program/erase cycles of usable blocks."""
 
@@ -145,10 +156,14 @@ class Flash(Record):
     """Blocks bad from the factory or retired."""
     effective_spare_factor: float
     """Spare factor that garbage collection could use: open bands, reserve and bad blocks taken off."""
+    handles: list[FlashHandles] | None
+    """The work for each handle by which the host places its writes (`[placement]` in the card's file); absent for a
+    card without handles.
+    """
     wear: FlashWear
     """Program/erase cycles of usable blocks."""
 
-    _nested = {"wear": FlashWear}
+    _nested = {"handles": FlashHandles, "wear": FlashWear}
 
 
 class SteadyStateOverwriting(Record):

@@ -110,8 +110,24 @@ pub struct ModelState {
     pub independent_planes: bool,
     /// The quality of the flash; `None`: no read of it is ever done twice.
     pub physics: Option<Physics>,
+    /// The rule by which the host names handles, where the card has some.
+    pub placed_by: PlacedBy,
     /// The heat of the card; `None`: it is never too hot. A card with contents has the heat of the machine that serves it.
     pub thermal: Option<ThermalConfig>,
+}
+
+/// The rule by which a host places its writes: those of each region of its sectors get a handle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlacedBy {
+    /// All have the same handle.
+    #[default]
+    Nothing,
+    /// The parts of a skewed load, the hottest first.
+    Heat,
+    /// The regions of a sequential load's threads.
+    Thread,
+    /// The data and the log of a database.
+    File,
 }
 
 /// Cards wait for so long for a module that does not answer: longer than any operation of flash with its suspensions,
@@ -129,6 +145,8 @@ impl CardConfig {
         {
             persistence.checkpoint_every_bands = (self.bands / 8).max(4);
         }
+        // Hosts of a card with contents have no way to name a handle.
+        config.ftl.placement = None;
         config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
         config
     }

@@ -356,14 +356,13 @@ impl Dies {
         let (d, id) = (planes.die_of(plane), planes.finish(plane));
         let is_idle = !planes.reads(d);
         events.set(self.dies.len() + plane, Time::NEVER);
-        let op = self.ops.remove(id as usize);
         if let Some(watch) = &mut self.watch {
-            watch.finished(&op, self.dies[d].pace_percent);
+            watch.finished(&self.ops[id as usize], self.dies[d].pace_percent);
             if is_idle {
                 watch.end(now, d);
             }
         }
-        (Finished { op, at: now, id }, d)
+        (Finished { op: self.ops.remove(id as usize), at: now, id }, d)
     }
 
     /// Begins the next work of a die one of whose planes has become free.
@@ -445,16 +444,16 @@ impl Dies {
     pub fn finish(&mut self, now: Time, d: usize) -> Finished {
         let die = &mut self.dies[d];
         let id = std::mem::replace(&mut die.current, NONE);
+        if let Some(watch) = &mut self.watch {
+            watch.end(now, d);
+            watch.finished(&self.ops[id as usize], die.pace_percent);
+        }
         let op = self.ops.remove(id as usize);
         let was_program = u32::from(matches!(op.work, Work::Program { .. }));
         die.programs -= was_program;
         self.programs -= was_program;
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;
-        }
-        if let Some(watch) = &mut self.watch {
-            watch.end(now, d);
-            watch.finished(&op, self.dies[d].pace_percent);
         }
         Finished { op, at: now, id }
     }

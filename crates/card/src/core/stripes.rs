@@ -6,6 +6,8 @@ use ftl::{BandId, StreamId};
 #[derive(Clone, Copy, Debug)]
 pub struct StripeInFlight {
     pub stream: StreamId,
+    /// The number of the handle whose stream it is; 0: none.
+    pub handle: u8,
     pub sequence: u64,
     pub units_left: u32,
     /// Sectors of the host: room in the buffer that comes free with it.

@@ -110,6 +110,7 @@ impl<C: Contents> Card<C> {
         let mut used = C::to_program(self, sealed.stripe, units.data | units.parity);
         let stripe = self.core.stripes.insert(StripeInFlight {
             stream: sealed.stream,
+            handle: sealed.handle,
             sequence: sealed.sequence,
             units_left: used.count_ones(),
             host_sectors: sealed.host_sectors,
@@ -219,7 +220,10 @@ impl<C: Contents> Card<C> {
 
     /// All of a stripe is on flash, there or elsewhere.
     pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Done<C>) {
-        self.core.ftl.stripe_durable(s.stream, s.sequence);
+        match s.handle {
+            0 => self.core.ftl.stripe_durable(s.stream, s.sequence),
+            handle => self.core.ftl.handle_stripe_durable(s.stream, handle, s.sequence),
+        }
         C::stripe_is_safe(self, now, &s);
         self.core.buffer.free(s.host_sectors);
         self.core.relocations.remove_sectors(s.relocated_sectors);
@@ -289,6 +293,7 @@ impl<C: Contents> Card<C> {
         {
             self.core.ftl.seal_for_durability(StreamId::Relocation);
             self.core.ftl.seal_for_durability(StreamId::Host);
+            self.core.ftl.seal_handles();
             self.program_sealed(now);
             self.erase_stale(now);
             if self.core.stripes.is_empty() && self.core.erasing.is_empty() {

@@ -4,7 +4,7 @@ use super::{cache, oltp, replica, tail, tpcc, trace};
 use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::{format_db_time, format_slob_table};
-use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer};
+use results::{Application, Flash, Handle, IoClass, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer};
 
 /// The device and the load in words; the result itself has them as JSON only.
 #[derive(Clone, Debug)]
@@ -147,7 +147,14 @@ fn flash(flash: &Flash) -> String {
         ("wear", wear),
         ("effective spare", format!("{:.1} % of the data capacity", flash.effective_spare_factor * 100.0)),
     ];
-    rows.map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).concat()
+    let handle = |(number, handle): (usize, &Handle)| {
+        let waf = if handle.host_pages == 0 { "-".to_owned() } else { format!("{:.2}", handle.waf) };
+        let (host, relocated) = (grouped(handle.host_pages), grouped(handle.relocated_pages));
+        let label = format!("handle {number}");
+        wrap(&format!("{label:<17}"), 17, &format!("WAF {waf}; {host} host, {relocated} relocated"))
+    };
+    let handles = flash.handles.iter().enumerate().map(handle).collect::<String>();
+    rows.map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).concat() + &handles
 }
 
 /// The heat of a card and what it was throttled for.

@@ -5,6 +5,7 @@ mod checkpoints;
 mod common;
 mod oracle;
 mod oracle_self;
+mod placement;
 mod recover;
 mod retire;
 mod settings;

@@ -89,6 +89,7 @@ impl Card {
             static_wear_spread_cycles: 0,
             slc_cache: None,
             persistence: None,
+            placement: None,
         };
         let bands = u * f64::from(self.bands - config.overhead_bands()) + config.moving_data_bands();
         config.user_sectors = (bands * f64::from(self.band_sectors())).round() as u64;

@@ -189,7 +189,7 @@ impl FileioConfig {
     }
 
     /// Into how many regions the file is divided.
-    pub(super) fn regions(&self) -> u32 {
+    pub(crate) fn regions(&self) -> u32 {
         if self.own_regions && self.mode.is_sequential() { self.threads } else { 1 }
     }
 

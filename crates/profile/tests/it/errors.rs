@@ -393,3 +393,33 @@ fn heat_that_can_not_be_is_refused_at_its_line() {
         error(&disks)
     );
 }
+
+#[test]
+fn handles_that_can_not_be_are_refused_at_their_line() {
+    let drive = include_str!("../../../../cards/datacenter-tlc-3840.toml");
+    let placed = |text: &str, more: &str| format!("{text}\n[placement]\n{more}");
+    assert!(Profile::parse(&placed(drive, "handles = 2\nby = \"heat\"\n"), "my.toml").is_ok());
+    let wrong = |text: &str, more: &str| error(&placed(text, more)).split_once(": ").unwrap().1.to_owned();
+    assert_eq!(wrong(drive, "by = \"heat\"\n"), "missing key 'handles' in [placement]");
+    assert_eq!(wrong(drive, "handles = 17\n"), "handles in [placement] is 17, must be a whole number from 1 to 16");
+    assert_eq!(
+        wrong(drive, "handles = 2\nby = \"colour\"\n"),
+        "unknown by 'colour' in [placement], nearest: file; one of heat, thread, file"
+    );
+    // A stripe of 31 units of 64 KiB for each, and one more.
+    assert_eq!(
+        wrong(drive, "handles = 8\n"),
+        "each handle keeps a stripe open, and one more is programmed: that takes 18,284,544 bytes of buffer, of which there are 16,777,216"
+    );
+    let volatile = drive.replace("power_loss_protection = { value = true", "power_loss_protection = { value = false");
+    assert_eq!(
+        wrong(&volatile, "handles = 2\n"),
+        "missing key 'power_loss_protection = true' in [card], which more than one handle needs"
+    );
+    let cached = include_str!("../../../../cards/samsung-980-1tb.toml")
+        .replace("protection = { value = false", "protection = { value = true");
+    assert_eq!(
+        wrong(&cached, "handles = 2\n"),
+        "more than one handle is modelled without an SLC cache and with mapping units of 4,096 bytes"
+    );
+}

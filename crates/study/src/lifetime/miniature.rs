@@ -94,6 +94,8 @@ pub fn miniature(
             .persistence
             .filter(|_| pads)
             .map(|persistence| Persistence { payload_bytes: 0, ..persistence }),
+        // Its writes name no handles.
+        placement: None,
         ..card.ftl
     };
     let overhead_bands = ftl.overhead_bands();

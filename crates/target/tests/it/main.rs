@@ -6,6 +6,7 @@ mod common;
 mod few_dies;
 mod lost_requests;
 mod pace;
+mod placement;
 mod preconditioning;
 mod queueing;
 mod raid5;

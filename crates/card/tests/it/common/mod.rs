@@ -48,6 +48,7 @@ pub fn small() -> CardConfig {
             static_wear_spread_cycles: 0,
             slc_cache: None,
             persistence: None,
+            placement: None,
         },
         bands: 64,
         link: LinkConfig {

@@ -1,7 +1,7 @@
 //! Small cards for tests without time.
 
 use device::Rng;
-use ftl::{BandId, Ftl, FtlConfig, GcMode, Lba, Persistence, SlcCache, StripeId, VictimPolicy};
+use ftl::{BandId, Ftl, FtlConfig, GcMode, Lba, Persistence, PlacementConfig, SlcCache, StripeId, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 pub const PACED: GcMode = GcMode::Paced { target_free_bands: 4 };
@@ -23,6 +23,7 @@ pub struct Card {
     pub static_wear_spread_cycles: u32,
     pub slc_cache: Option<SlcCache>,
     pub persistence: Option<Persistence>,
+    pub placement: Option<PlacementConfig>,
     pub endurance: Endurance,
     pub seed: u64,
 }
@@ -42,6 +43,7 @@ pub const PLAIN: Card = Card {
     static_wear_spread_cycles: 0,
     slc_cache: None,
     persistence: None,
+    placement: None,
     endurance: Endurance { rated_cycles: 100_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
     seed: 1,
 };
@@ -87,6 +89,7 @@ impl Card {
             static_wear_spread_cycles: self.static_wear_spread_cycles,
             slc_cache: self.slc_cache,
             persistence: self.persistence,
+            placement: self.placement,
         };
         let usable_sectors = (self.bands - config.overhead_bands()) * self.band_sectors();
         config.user_sectors = (self.u * f64::from(usable_sectors)) as u64;

@@ -40,6 +40,7 @@ fn adopt(made: &Made, found: &Found) -> Ftl {
             cell_rows: made.cell_rows,
             checkpoint_every_bands: 0,
         }),
+        placement: None,
     };
     assert_eq!(config.layout(&nand.geometry), made.layout());
     let new = |_, _| FoundBlock { bad: false, cycles: 0 };
