@@ -278,7 +278,7 @@ impl Contents for NoContents {
     fn enqueuing(_: &mut Card<Self>, _: u32) {}
     #[inline]
     fn began(card: &mut Card<Self>, started: &Started) {
-        if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) {
+        if matches!(started.work, Work::HostRead(_) | Work::MapRead(_) | Work::RelocationRead(_)) {
             card.core.ftl.blocks().read(started.unit.band.0, started.unit.die, started.unit.row);
         }
     }

@@ -62,6 +62,7 @@ pub fn config() -> CardConfig {
                 checkpoint_every_bands: 0,
             }),
             placement: None,
+            map_cache: None,
         },
         bands: 16,
         link,

@@ -1,7 +1,7 @@
 //! What does a host ask of a device, and when?
 //!
 //! The vocabulary that every layer shares: virtual time, requests and completions, where a request's
-//! time went, the table of pending events, and named random streams. Nothing here knows about flash.
+//! time went, the table of pending events, lists in order of use, and named random streams. Nothing here knows about flash.
 //!
 //! Invariants:
 //! - time never runs backwards: a device is handed events in non-decreasing time;
@@ -10,6 +10,7 @@
 
 mod events;
 mod host;
+mod lists;
 mod parts;
 mod request;
 mod rng;
@@ -17,6 +18,7 @@ mod time;
 
 pub use events::EventTable;
 pub use host::HostConfig;
+pub use lists::{Links, List};
 pub use parts::{Cause, Parts};
 pub use request::{ByteRange, Completion, Device, Operation, Request, RequestError, RequestId};
 pub use rng::Rng;

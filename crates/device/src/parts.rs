@@ -14,7 +14,7 @@ pub enum Cause {
     Link,
     /// The write buffer was full of host pages that were being programmed.
     BufferHostProgram,
-    /// The write buffer was full because dies relocated pages.
+    /// The write buffer was full because dies relocated pages, or read and programmed those of the map.
     BufferRelocation,
     /// The write buffer was full because dies programmed parity.
     BufferParity,
@@ -22,6 +22,8 @@ pub enum Cause {
     BufferErase,
     /// Host writes were stopped until garbage collection had freed space.
     GcStall,
+    /// Learning where the sectors lie: the map had to be asked for in the host's memory, or read from flash.
+    MapLookup,
     /// The die was busy with a read of the host.
     DieHostRead,
     /// The die was busy with a program of the host's data.
@@ -34,6 +36,8 @@ pub enum Cause {
     DieParity,
     /// The die was busy erasing.
     DieErase,
+    /// The die was busy reading or programming a page of the map.
+    DieMap,
     /// Suspending a program or an erase so that the read could go ahead.
     Suspend,
     /// The read of the flash array itself.
@@ -66,12 +70,14 @@ impl Cause {
         Cause::BufferParity,
         Cause::BufferErase,
         Cause::GcStall,
+        Cause::MapLookup,
         Cause::DieHostRead,
         Cause::DieHostProgram,
         Cause::DieRelocationRead,
         Cause::DieRelocationProgram,
         Cause::DieParity,
         Cause::DieErase,
+        Cause::DieMap,
         Cause::Suspend,
         Cause::FlashRead,
         Cause::Bus,
@@ -83,7 +89,7 @@ impl Cause {
         Cause::DiskTransfer,
     ];
     /// How many causes there are.
-    pub const COUNT: usize = 24;
+    pub const COUNT: usize = 26;
 
     /// The name in JSON.
     pub fn key(self) -> &'static str {
@@ -97,12 +103,14 @@ impl Cause {
             Cause::BufferParity => "buffer_full_parity",
             Cause::BufferErase => "buffer_full_erase",
             Cause::GcStall => "gc_stall",
+            Cause::MapLookup => "map_lookup",
             Cause::DieHostRead => "die_host_read",
             Cause::DieHostProgram => "die_host_program",
             Cause::DieRelocationRead => "die_relocation_read",
             Cause::DieRelocationProgram => "die_relocation_program",
             Cause::DieParity => "die_parity",
             Cause::DieErase => "die_erase",
+            Cause::DieMap => "die_map",
             Cause::Suspend => "suspend",
             Cause::FlashRead => "flash_read",
             Cause::Bus => "bus",
@@ -127,12 +135,14 @@ impl Cause {
             Cause::BufferParity => "buffer full: parity",
             Cause::BufferErase => "buffer full: erase",
             Cause::GcStall => "stopped for GC",
+            Cause::MapLookup => "map lookup",
             Cause::DieHostRead => "die busy: host read",
             Cause::DieHostProgram => "die busy: host program",
             Cause::DieRelocationRead => "die busy: relocation read",
             Cause::DieRelocationProgram => "die busy: relocation program",
             Cause::DieParity => "die busy: parity program",
             Cause::DieErase => "die busy: erase",
+            Cause::DieMap => "die busy: map",
             Cause::Suspend => "suspend",
             Cause::FlashRead => "flash read",
             Cause::Bus => "channel bus",

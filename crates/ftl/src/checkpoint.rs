@@ -109,6 +109,7 @@ impl Ftl {
         snapshot.kept.insert(0, first.into());
         self.checkpoints.opened_before = self.checkpoints.opened;
         self.checkpoints.snapshot = Some(Box::new(snapshot));
+        self.map_is_watched = true;
     }
 
     /// The bytes of the body that a part holds, from the map as it is now.
@@ -124,15 +125,24 @@ impl Ftl {
 
     /// Must be called before a map entry changes.
     #[inline]
-    pub(crate) fn map_changes(&mut self, entry: u32) {
-        if self.checkpoints.snapshot.is_some() && !planted(Canary::ChangesNotKept) {
+    pub(crate) fn map_changes(&mut self, entry: u32, relocated: bool) {
+        if self.map_is_watched {
+            self.watched_map_changes(entry, relocated);
+        }
+    }
+
+    #[cold]
+    fn watched_map_changes(&mut self, entry: u32, relocated: bool) {
+        if self.map_cache.is_some() {
+            self.map_page_changes(entry, relocated);
+        } else if !planted(Canary::ChangesNotKept) {
             self.keep_part(entry);
         }
     }
 
     #[cold]
     fn keep_part(&mut self, entry: u32) {
-        let snapshot = self.checkpoints.snapshot.as_deref().expect("looked at");
+        let Some(snapshot) = self.checkpoints.snapshot.as_deref() else { return };
         let part = snapshot.part_of(entry as usize);
         if part >= snapshot.next && !snapshot.kept.contains_key(&part) {
             let bytes = self.body_of(snapshot, part);
@@ -219,6 +229,7 @@ impl Ftl {
             return false;
         }
         self.checkpoints.snapshot = None;
+        self.map_is_watched = false;
         self.abandon_band(StreamId::Checkpoint);
         let newest = std::mem::take(&mut self.checkpoints.being_written);
         let before = std::mem::replace(&mut self.checkpoints.complete, newest);
@@ -232,6 +243,7 @@ impl Ftl {
         if self.checkpoints.snapshot.take().is_none() {
             return;
         }
+        self.map_is_watched = false;
         self.abandon_band(StreamId::Checkpoint);
         let bands = std::mem::take(&mut self.checkpoints.being_written);
         bands.into_iter().for_each(|band| self.drop_checkpoint_band(band));

@@ -2,6 +2,7 @@
 
 use crate::error::FtlError;
 use crate::layout::{Layout, word_line_run};
+use crate::map_cache::MapCacheConfig;
 use crate::placement_config::PlacementConfig;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use media::nand::Geometry;
@@ -106,6 +107,8 @@ pub struct FtlConfig {
     pub persistence: Option<Persistence>,
     /// Handles by which the host places its writes; `None`: all go to one open band. Models alone may have them.
     pub placement: Option<PlacementConfig>,
+    /// Memory for a part of the map, on a card that does not hold all of it: a model alone.
+    pub map_cache: Option<MapCacheConfig>,
 }
 
 /// Mean of the valid data, in bands, that lie in the victim of paced collection and in relocations in flight, and so in none of the bands among
@@ -113,14 +116,25 @@ pub struct FtlConfig {
 /// 0.22: 0.51 to 0.57. Without it 32 bands with a spare factor of 0.1 seem to have a sixth less of it than they have.
 const MOVING_DATA_BANDS: f64 = 0.54;
 
+/// A band of pages of the map is collected when so small a part of it is valid: taken with as much as other victims have, it
+/// would have pages moved that are about to be overwritten.
+pub(crate) const STALE_PART: u32 = 64;
+/// Bands for pages of the map on the smallest card: an open one, a closed one that waits for its turn, one that is being erased.
+const MAP_BANDS: u32 = 3;
+
 impl FtlConfig {
     /// The number of LBAs whose holes one sector describes.
     pub fn hole_segment_lbas(&self) -> u32 {
         self.persistence.map_or(u32::MAX, |p| hole_segment_lbas(p.payload_bytes as usize).max(1))
     }
 
-    /// The number of map entries: the sectors of the host, and the lists of holes.
+    /// The number of map entries: the sectors of the host, the lists of holes, and the pages of the map itself.
     pub fn map_entries(&self) -> u64 {
+        self.first_map_page_entry() + self.map_cache.map_or(0, |cache| cache.map_pages(self.user_sectors))
+    }
+
+    /// The entry that stands for the map's first page.
+    pub(crate) fn first_map_page_entry(&self) -> u64 {
         let holes = if self.persistence.is_some() {
             self.user_sectors.div_ceil(u64::from(self.hole_segment_lbas()))
         } else {
@@ -150,7 +164,7 @@ impl FtlConfig {
                 start_free_bands.saturating_add(stop_free_bands).div_ceil(2) + 1
             }
         };
-        self.reserve_bands.saturating_add(free).saturating_add(1)
+        self.reserve_bands.saturating_add(free).saturating_add(1).saturating_add(self.own_map_bands())
     }
 
     /// Valid data, in bands, that are on the move. Collection that stops the world moves nothing most of the time.
@@ -159,6 +173,32 @@ impl FtlConfig {
             GcMode::Paced { .. } => MOVING_DATA_BANDS,
             GcMode::StopTheWorld { .. } => 0.0,
         }
+    }
+
+    /// Whether pages of the map are ever written: memory holds only a part of them.
+    pub fn writes_map(&self) -> bool {
+        self.map_cache.is_some_and(|cache| u64::from(cache.pages) < cache.map_pages(self.user_sectors))
+    }
+
+    /// Sectors that closed bands of the map's pages take until they may be collected: as many as are written, at random, until
+    /// next to nothing of them is valid. A page that was written is not in memory, and is not written again before it was
+    /// there.
+    pub fn map_sectors(&self, band_sectors: u64) -> u64 {
+        let Some(cache) = self.map_cache.filter(|_| self.writes_map()) else { return 0 };
+        let (pages, held) = (cache.map_pages(self.user_sectors) as f64, f64::from(cache.pages));
+        let band = band_sectors as f64;
+        // The pages that a closed band holds, in parts of those that it may still hold when it is collected.
+        let falls = (pages - held).min(band) * f64::from(STALE_PART) / band;
+        if falls > 1.0 { (held + (pages - held) * falls.ln()) as u64 } else { 0 }
+    }
+
+    /// Bands that pages of the map have to themselves.
+    pub(crate) fn map_bands(&self, band_sectors: u64) -> f64 {
+        f64::from(self.own_map_bands()) + self.map_sectors(band_sectors) as f64 / band_sectors as f64
+    }
+
+    fn own_map_bands(&self) -> u32 {
+        if self.writes_map() { MAP_BANDS } else { 0 }
     }
 
     /// Sectors of the host, without those on the move, that share the bands among which collection chooses.
@@ -180,7 +220,7 @@ impl FtlConfig {
     /// The highest number of bands that may be without valid data at once. Collection must be able to get there.
     pub fn max_bands_kept(&self) -> u32 {
         const OPEN_BANDS: u32 = 2;
-        let open = OPEN_BANDS + self.more_open_bands();
+        let open = OPEN_BANDS + self.more_open_bands() + self.own_map_bands();
         self.reserve_bands.saturating_add(self.target_free_bands()).saturating_add(open)
     }
 }

@@ -1,5 +1,7 @@
 //! Counters of the work that flash management has done.
 
+use crate::map_cache::MapCounters;
+
 /// The work since the start, in 4 KiB sectors and erase blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -18,6 +20,8 @@ pub struct Counters {
     pub erases: u64,
     /// Erase blocks retired, counted at the erase of their band.
     pub retired_blocks: u64,
+    /// The use of the map, where memory holds a part of it.
+    pub map: MapCounters,
 }
 
 impl Counters {
@@ -31,15 +35,16 @@ impl Counters {
             metadata_sectors: self.metadata_sectors - earlier.metadata_sectors,
             erases: self.erases - earlier.erases,
             retired_blocks: self.retired_blocks - earlier.retired_blocks,
+            map: self.map.since(&earlier.map),
         }
     }
 
-    /// Write amplification: sectors programmed for data (the host's and relocated ones) over sectors written by the
-    /// host; 0 when the host wrote nothing. Parity and padding are counted apart.
+    /// Write amplification: sectors programmed for data (the host's, relocated ones and pages of the map) over sectors
+    /// written by the host; 0 when the host wrote nothing. Parity and padding are counted apart.
     pub fn waf(&self) -> f64 {
         if self.host_sectors == 0 {
             return 0.0;
         }
-        (self.host_sectors + self.relocated_sectors) as f64 / self.host_sectors as f64
+        (self.host_sectors + self.relocated_sectors + self.map.programmed()) as f64 / self.host_sectors as f64
     }
 }

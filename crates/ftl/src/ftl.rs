@@ -8,6 +8,7 @@ use crate::error::FtlError;
 use crate::gc_state::Gc;
 use crate::handles::Placement;
 use crate::layout::{BandId, Layout, Lba, NONE, Ppa, StripeId, UnitAddress};
+use crate::map_cache::{MapCache, MapCounters};
 use crate::rebuild_snapshot::RebuildSnapshot;
 use crate::stream::{SealedStripe, Stream, StreamId, units_of};
 use crate::stripe_units::StripeUnits;
@@ -31,10 +32,16 @@ pub struct Ftl {
     pub(crate) blocks: Blocks,
     pub(crate) bands: Bands,
     pub(crate) victims: Victims,
-    pub(crate) streams: [Stream; 3],
+    pub(crate) streams: [Stream; 4],
     pub(crate) checkpoints: Checkpoints,
     pub(crate) gc: Gc,
     pub(crate) counters: Counters,
+    /// The part of the map that memory holds, where it does not hold all of it.
+    pub(crate) map_cache: Option<Box<MapCache>>,
+    /// Bands that pages of the map have to themselves.
+    pub(crate) map_bands_kept: f64,
+    /// Something has to know of changes of the map before they are made: a checkpoint, or memory for a part of it.
+    pub(crate) map_is_watched: bool,
     /// Free bands that collection leaves to writes that can't wait for it; 0 for a card without contents.
     pub(crate) kept_free_bands: u32,
     /// The sectors that a rebuild has to restore, while there is one.
@@ -48,7 +55,7 @@ pub struct Ftl {
     sealed: VecDeque<SealedStripe>,
     /// Full bands of each stream that are not yet completely on flash, with the barrier that says when they are. Before
     /// that they can't be read, so they are no victims. At most as many as the driver has stripes in flight.
-    closing: [VecDeque<(BandId, u64)>; 3],
+    closing: [VecDeque<(BandId, u64)>; 4],
 }
 
 impl Ftl {
@@ -65,7 +72,9 @@ impl Ftl {
         if geometry.sectors_per_unit() > 64 || geometry.sectors_per_unit() == 0 {
             return Err(FtlError::UnitSize { sectors: geometry.sectors_per_unit() });
         }
-        if config.reserve_bands < 2 {
+        // The stream of the map's pages opens a band just before the host does, and collection needs the others.
+        let least_reserve = if config.writes_map() { 3 } else { 2 };
+        if config.reserve_bands < least_reserve {
             return Err(FtlError::Reserve { reserve_bands: config.reserve_bands });
         }
         let rows = geometry.units_per_band();
@@ -100,6 +109,11 @@ impl Ftl {
             checkpoints: Checkpoints::default(),
             gc: Gc::new(config),
             counters: Counters::default(),
+            map_cache: config
+                .map_cache
+                .map(|cache| Box::new(MapCache::new(cache, config.user_sectors, config.first_map_page_entry() as u32))),
+            map_bands_kept: config.map_bands(full_band_sectors.into()),
+            map_is_watched: config.map_cache.is_some(),
             kept_free_bands: 0,
             rebuild_snapshot: None,
             placement,
@@ -117,7 +131,8 @@ impl Ftl {
     /// Data sectors that collection can use: all of them without bad blocks, checkpoints, and `kept_bands` more bands.
     pub(crate) fn usable_sectors(&self, kept_bands: u32) -> u64 {
         let bands = u64::from(kept_bands) + u64::from(self.checkpoint_bands());
-        self.bands.data_sectors().saturating_sub(bands * u64::from(self.full_band_sectors))
+        let full = u64::from(self.full_band_sectors);
+        self.bands.data_sectors().saturating_sub(bands * full + self.config.map_sectors(full))
     }
 
     /// Data sectors that collection can use.
@@ -148,7 +163,8 @@ impl Ftl {
 
     /// The work since the start.
     pub fn counters(&self) -> Counters {
-        self.counters
+        let map = self.map_cache.as_deref().map_or(MapCounters::default(), |cache| cache.counters);
+        Counters { map, ..self.counters }
     }
 
     /// Sectors that the host can address.
@@ -223,7 +239,7 @@ impl Ftl {
             // Below the reserve, collection has opened a band of it, and the host must not fill that band.
             self.config.reserve_bands
         };
-        !self.gc.collecting && self.bands.free_worth() >= min_free
+        !self.gc.holds_host && self.bands.free_worth() >= min_free
     }
 
     /// Whether host writes are stopped so that collection can free space.
@@ -262,7 +278,7 @@ impl Ftl {
 
     /// The host trims a sector.
     pub fn trim(&mut self, lba: Lba) {
-        self.map_changes(lba.0);
+        self.map_changes(lba.0, false);
         let old = self.map.get(lba.0 as usize);
         self.map.set(lba.0 as usize, NONE);
         if old != NONE {
@@ -282,6 +298,7 @@ impl Ftl {
     /// Gives a sector the next address of a stream.
     #[inline]
     pub(crate) fn append(&mut self, stream: StreamId, lba: Lba, relocated: bool) -> Ppa {
+        self.map_changes(lba.0, relocated);
         if self.streams[stream as usize].needs_band() {
             if let Some(ppa) = self.append_apart(stream, lba, relocated) {
                 return ppa;
@@ -303,7 +320,6 @@ impl Ftl {
     pub(crate) fn lies_at(&mut self, lba: Lba, ppa: u32, band: BandId) {
         self.reverse.set(ppa as usize, lba.0);
         self.valid.set(ppa);
-        self.map_changes(lba.0);
         self.map.set(lba.0 as usize, ppa);
         self.bands.valid[band.0 as usize] += 1;
     }
@@ -484,6 +500,10 @@ impl Ftl {
             closing.pop_front();
             if stream == StreamId::Checkpoint {
                 // A checkpoint's band is never collected, and may have been given up by now.
+                continue;
+            }
+            if stream == StreamId::Map {
+                self.gc.map_bands.push_back(band);
                 continue;
             }
             let missing = self.full_band_sectors - self.bands.get(band).data_sectors;

@@ -18,6 +18,9 @@ impl Ftl {
         free += self.gc.stale.len() as f64;
         free += self.streams[0].room() + self.streams[1].room();
         free += self.placement.as_ref().map_or(0.0, |placement| placement.room());
+        // Pages of the map have a number of bands to themselves, whether they take them right now or not: how these come and
+        // go is no matter of what host writes have to pay for.
+        free += f64::from(self.map_bands_in_use()) - self.map_bands_kept;
         for v in &self.gc.victims {
             let done = f64::from(v.next - v.start) / f64::from(v.end - v.start);
             free += done * f64::from(v.gain) / full;
@@ -128,6 +131,7 @@ impl Ftl {
         } else if free >= stop_free_bands {
             self.gc.collecting = false;
         }
+        self.gc.note_reasons();
     }
 
     /// Whether there is a victim with something left to scan; chooses one if there is none.
@@ -143,6 +147,16 @@ impl Ftl {
         };
         if enough || self.gc.victims.len() >= MAX_VICTIMS {
             return false;
+        }
+        if let Some(band) = self.stale_map_band(starved)
+            && self.has_room_for(band)
+        {
+            self.gc.map_bands.pop_front();
+            self.victims.insert(band, self.bands.valid[band.0 as usize], 0, self.counters.host_sectors);
+            self.begin_victim(band, false);
+            // There is next to nothing to be moved, which need not wait until host writes have earned it.
+            self.gc.victims.back_mut().expect("just begun").urgent = true;
+            return true;
         }
         // While other victims are being moved, there is often room for none. Then the search can be skipped.
         if self.gc.wear_candidate.is_none() && self.victims.chooses_without_trace() && !self.relocates_apart() {
@@ -290,7 +304,9 @@ impl Ftl {
 
     /// Adjusts the pace to the present victim and free space.
     pub(crate) fn adjust_pace(&mut self) {
-        if let Some(v) = self.gc.victims.back() {
+        // Bands of the map's pages come free for next to nothing, and say nothing of what host writes have to pay for.
+        let of_data = |v: &&Victim| self.bands.get(v.band).stream != StreamId::Map as u8;
+        if let Some(v) = self.gc.victims.iter().rev().find(of_data) {
             let (valid, gain) = (v.valid_at_start, v.gain);
             let free = self.free_space_bands();
             self.gc.pacing.adjust(valid, gain, free);
@@ -339,6 +355,9 @@ impl Ftl {
         if self.placement.is_some() {
             self.count_relocated(relocation.first, mask);
         }
+        if self.has_map_cache() {
+            mask = self.move_map_pages(relocation.first, mask);
+        }
         while mask != 0 {
             let ppa = relocation.first.0 + mask.trailing_zeros();
             mask &= mask - 1;
@@ -354,6 +373,9 @@ impl Ftl {
         victim.reads_out -= 1;
         if self.counters.relocated_sectors > moved_before {
             victim.relocation_barrier = self.streams[StreamId::Relocation as usize].barrier();
+        }
+        if self.has_map_cache() {
+            self.let_map_pages_leave();
         }
         self.retire_finished_victims();
     }
@@ -388,7 +410,7 @@ impl Ftl {
 
     /// As [`Ftl::next_erase`], from the first `count` bands that wait, without the bands in `but`.
     pub fn next_erase_but(&mut self, count: usize, but: [Option<BandId>; 2]) -> Option<BandId> {
-        let [host, relocation, checkpoint] = &self.streams;
+        let [host, relocation, checkpoint, _] = &self.streams;
         let is_ready = |s: &StaleBand| {
             !but.contains(&Some(s.band))
                 && (host.is_durable(s.host_barrier) || planted(Canary::EraseBeforeOverwrite))

@@ -64,12 +64,18 @@ pub(crate) struct Gc {
     pub pacing: Pacing,
     /// Stop-the-world collection is running.
     pub collecting: bool,
+    /// As many pages of the map are read for what was written as may be.
+    pub map_is_behind: bool,
+    /// One of both: the host's writes wait.
+    pub holds_host: bool,
     /// The number of bands erased since the last check of wear.
     pub erased_since_wear_check: u32,
     /// The band that wear levelling wants moved.
     pub wear_candidate: Option<BandId>,
     /// The band that was drawn at random as the next victim, and waits for room.
     pub drawn: Option<BandId>,
+    /// Closed bands of pages of the map, the oldest first.
+    pub map_bands: VecDeque<BandId>,
     /// Bands to be emptied whatever the pace, because a block of them failed or their contents fade. At most all bands.
     pub urgent: VecDeque<BandId>,
 }
@@ -81,11 +87,19 @@ impl Gc {
             stale: VecDeque::new(),
             pacing: Pacing::new(config.target_free_bands().max(1)),
             collecting: false,
+            map_is_behind: false,
+            holds_host: false,
             erased_since_wear_check: 0,
             wear_candidate: None,
             drawn: None,
+            map_bands: VecDeque::new(),
             urgent: VecDeque::new(),
         }
+    }
+
+    /// One of the reasons to hold the host's writes has come or gone.
+    pub fn note_reasons(&mut self) {
+        self.holds_host = self.collecting || self.map_is_behind;
     }
 
     /// The victim that is being scanned.

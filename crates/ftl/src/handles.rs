@@ -85,7 +85,7 @@ impl Placement {
         match stream {
             StreamId::Host => true,
             StreamId::Relocation => self.isolation == Isolation::Persistent,
-            StreamId::Checkpoint => false,
+            StreamId::Checkpoint | StreamId::Map => false,
         }
     }
 

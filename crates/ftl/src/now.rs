@@ -44,6 +44,11 @@ impl Ftl {
 
     fn written_now(&mut self) {
         self.program_sealed_now();
+        if self.has_map_cache() {
+            self.read_map_now();
+            // A band of the map's pages is stale without any relocation that would look for erases.
+            self.erase_stale_now();
+        }
         while self.prepare_relocation(false) && self.gc_step_now() {}
     }
 
@@ -59,6 +64,7 @@ impl Ftl {
         if self.prepare_relocation(false) {
             if let Some(relocation) = self.next_relocation() {
                 self.relocate(relocation, |_, _| {});
+                self.read_map_now();
             }
             self.program_sealed_now();
             self.erase_stale_now();
@@ -68,7 +74,15 @@ impl Ftl {
             return false;
         }
         // Stale bands wait for open stripes, and no more writes can fill these.
+        let waiting = self.stale_bands();
         self.settle_now();
+        if self.stale_bands() == waiting {
+            // Those that share cells with the last stripes are open as well.
+            self.seal_for_durability(StreamId::Relocation);
+            self.seal_for_durability(StreamId::Host);
+            self.program_sealed_now();
+            self.erase_stale_now();
+        }
         true
     }
 

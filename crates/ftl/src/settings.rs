@@ -20,6 +20,7 @@ impl Ftl {
         // Credit that was earned under the old mode means nothing under the new one.
         self.gc.pacing = Pacing::new(config.target_free_bands().max(1));
         self.gc.collecting = false;
+        self.gc.note_reasons();
         self.update_collecting();
         self.adjust_pace();
         Ok(())

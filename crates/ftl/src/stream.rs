@@ -17,11 +17,13 @@ pub enum StreamId {
     Relocation,
     /// Checkpoints of the map, which make recovery faster.
     Checkpoint,
+    /// Pages of the map, where memory holds only a part of it: of models alone.
+    Map,
 }
 
 impl StreamId {
     /// All streams, in the order of their numbers.
-    pub const ALL: [StreamId; 3] = [StreamId::Host, StreamId::Relocation, StreamId::Checkpoint];
+    pub const ALL: [StreamId; 4] = [StreamId::Host, StreamId::Relocation, StreamId::Checkpoint, StreamId::Map];
 }
 
 /// The kind of contents of a stripe.
@@ -294,6 +296,10 @@ impl Stream {
 
     fn seal(&mut self, padding_sectors: u32, layout: &Layout, bands: &Bands) -> (SealedStripe, Option<BandId>) {
         let band = self.band.expect("a stripe is open");
+        if self.id == StreamId::Map {
+            // They take no room in the host's buffer.
+            self.host_sectors = 0;
+        }
         let sealed = SealedStripe {
             stripe: StripeId { band, index: self.stripe },
             stream: self.id,

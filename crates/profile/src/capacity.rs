@@ -41,7 +41,8 @@ impl Capacities {
         let bands = u64::from(card.bands);
         let overhead_bands = ftl.overhead_bands();
         let data_sectors = bands * without_parity;
-        let usable_sectors = bands.saturating_sub(u64::from(overhead_bands)) * data_sectors_per_band;
+        let usable_sectors = (bands.saturating_sub(u64::from(overhead_bands)) * data_sectors_per_band)
+            .saturating_sub(ftl.map_sectors(data_sectors_per_band));
         let resting_sectors = ftl.resting_sectors(data_sectors_per_band);
         Capacities {
             installed_bytes: bands * band * SECTOR_BYTES,

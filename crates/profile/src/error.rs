@@ -270,6 +270,9 @@ pub enum Problem {
     /// Handles on a card that divides its writes in another way.
     #[error("more than one handle is modelled without an SLC cache and with mapping units of 4,096 bytes")]
     HandlesApart,
+    /// Pages of the map belong to no handle.
+    #[error("a card whose host places its writes by handles holds its whole map in memory")]
+    HandlesNeedMap,
     /// A buffer in which the stripes of handles that wait for more leave no room.
     #[error("each handle keeps a stripe open, and one more is programmed: that takes {} bytes of buffer, of which there are {}", grouped(*.needed_bytes), grouped(*.bytes))]
     BufferOfHandles { bytes: u64, needed_bytes: u64 },

@@ -340,6 +340,19 @@ fn management(page: &mut Page, flash: &Flash) {
         "path",
         &format!("{path}; at most {} under way", count(u64::from(card.relocation_sectors), "sector", "sectors")),
     );
+    if let Some(cache) = ftl.map_cache {
+        let all = cache.map_pages(ftl.user_sectors);
+        let covers = binary_bytes(u64::from(cache.page_sectors) * SECTOR_BYTES);
+        let held = binary_bytes(u64::from(cache.pages) * SECTOR_BYTES);
+        let share = percent(f64::from(cache.pages) / all as f64);
+        page.row(
+            "map",
+            &format!("memory holds {held} of it, {share}; the rest lies on flash, in pages for {covers} each"),
+        );
+        if card.model.map_hit_ns > 0 {
+            page.row("", &format!("a lookup in memory takes {}", duration(card.model.map_hit_ns)));
+        }
+    }
     let spread = match ftl.static_wear_spread_cycles {
         0 => "cold bands never move".to_string(),
         cycles => format!("cold bands move at a spread of {} cycles", grouped(u64::from(cycles))),

@@ -3,6 +3,7 @@
 use crate::capacity::{Capacities, sectors_per_band};
 use crate::error::{Problem, ProfileError};
 use crate::fabric;
+use crate::map_cache;
 use crate::placement;
 use crate::reliability;
 use crate::settings::Settings;
@@ -84,7 +85,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     let nand = NandConfig { geometry, timing: read_timing(settings)?, endurance: read_endurance(settings)? };
     let ftl = read_ftl(settings, &geometry, sold_bytes / cards)?;
     let buffer_bytes = settings.count("buffer", "bytes")?;
-    must_be_multiple(settings, ("buffer", "bytes"), "buffer", buffer_bytes, SECTOR_BYTES)?;
+    settings.must_be_multiple(("buffer", "bytes"), "buffer", buffer_bytes, SECTOR_BYTES)?;
     let power_loss_protection = settings.flag("card", "power_loss_protection")?;
     let acknowledge_flush_early = settings.flag_if_any("card", "acknowledge_flush_early").unwrap_or(false);
     if acknowledge_flush_early && power_loss_protection {
@@ -115,8 +116,10 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
             physics: None,
             thermal: thermal::read(settings)?,
             placed_by: placement::placed_by(settings),
+            map_hit_ns: 0,
         },
     };
+    map_cache::read(settings, &mut card)?;
     check_stripes(settings, &card)?;
     hold_what_is_under_way(&mut card);
     check_room(settings, &card)?;
@@ -133,19 +136,6 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     let physics = reliability::read_physics(settings, &card)?;
     card.model.physics = media::may_retry(&physics).then_some(physics);
     Ok(Flash { card, cards: cards as u32, layout, dead, rebuild_bytes_per_s, host_stripe_bytes, sold_bytes, physics })
-}
-
-fn must_be_multiple(
-    settings: &Settings,
-    (table, key): (&str, &str),
-    what: &'static str,
-    bytes: u64,
-    multiple: u64,
-) -> Result<(), ProfileError> {
-    if bytes.is_multiple_of(multiple) {
-        return Ok(());
-    }
-    Err(settings.wrong(table, key, Problem::NotAMultiple { what, bytes, multiple }))
 }
 
 fn read_user_bytes(settings: &Settings, cards: u64) -> Result<u64, ProfileError> {
@@ -215,7 +205,7 @@ fn read_host_stripe(settings: &Settings, cards: u64) -> Result<u64, ProfileError
     let Some(bytes) = settings.count_if_any(table, key) else {
         return Err(settings.wrong(table, "count", Problem::MissingBecause { table, key, because: "a count above 1" }));
     };
-    must_be_multiple(settings, (table, key), "host_stripe_bytes", bytes, SECTOR_BYTES)?;
+    settings.must_be_multiple((table, key), "host_stripe_bytes", bytes, SECTOR_BYTES)?;
     Ok(bytes)
 }
 
@@ -255,7 +245,7 @@ fn read_geometry(settings: &Settings) -> Result<Geometry, ProfileError> {
         multi_plane: settings.flag("geometry", "multi_plane")?,
     };
     let page_bytes = u64::from(geometry.page_bytes);
-    must_be_multiple(settings, ("geometry", "page_bytes"), "page_bytes", page_bytes, SECTOR_BYTES)?;
+    settings.must_be_multiple(("geometry", "page_bytes"), "page_bytes", page_bytes, SECTOR_BYTES)?;
     let too_many = |what, limit| settings.wrong_table("geometry", Problem::TooMany { what, limit });
     let product = |factors: &[u32]| factors.iter().try_fold(1_u64, |p, f| p.checked_mul(u64::from(*f)));
     let within = |factors: &[u32], limit| product(factors).is_some_and(|p| p <= limit);
@@ -365,6 +355,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
             checkpoint_every_bands: 0,
         }),
         placement: placement::read(settings)?,
+        map_cache: None,
     })
 }
 
@@ -372,7 +363,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
 fn read_mapping_sectors(settings: &Settings) -> Result<u32, ProfileError> {
     let (table, key) = ("ftl", "mapping_unit");
     let bytes = settings.count_if_any(table, key).unwrap_or(SECTOR_BYTES);
-    must_be_multiple(settings, (table, key), "mapping_unit", bytes, SECTOR_BYTES)?;
+    settings.must_be_multiple((table, key), "mapping_unit", bytes, SECTOR_BYTES)?;
     if !bytes.is_power_of_two() {
         return Err(settings.wrong(table, key, Problem::NoPowerOfTwo { bytes }));
     }
@@ -478,7 +469,8 @@ fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError
     let bad_ppm = u64::from(card.nand.endurance.factory_bad_ppm);
     let bad_units = u128::from(bad_ppm) * u128::from(card.ftl.stripe_width);
     let all_units = 1_000_000 * u128::from(card.ftl.stripe_width - card.ftl.parity_units);
-    let good = u128::from(usable_bands * data_sectors_per_band) * all_units.saturating_sub(bad_units) / all_units;
+    let usable = (usable_bands * data_sectors_per_band).saturating_sub(card.ftl.map_sectors(data_sectors_per_band));
+    let good = u128::from(usable) * all_units.saturating_sub(bad_units) / all_units;
     let usable_bytes = good as u64 * SECTOR_BYTES;
     if user_bytes >= usable_bytes {
         let bands = card.bands;

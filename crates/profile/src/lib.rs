@@ -37,6 +37,7 @@
 //! | \[`fabric`\] | how hosts reach an array | `through` (`direct`, `fibre_channel`, `iscsi`, `infiniband`), `controller_cores`; each fabric has a table of its name with `read_bytes_per_s`, `write_bytes_per_s`, `latency_ns`, and `controller_ns` of a core for a request |
 //! | `buffer` | write buffer | `bytes` |
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
+//! | \[`map_cache`\] | memory that holds only a part of the map, in models | `bytes`, \[`page_covers`: bytes of the host's whose entries are in a page of the map, else 1,024 mapping units; `hit_ns`: time of a lookup in it\] |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
 //! | \[`placement`\] | handles by which the host places its writes, in models | `handles`, \[`isolation` (`initial`: what is moved may mix, `persistent`: it never does), `by`: what the host names them by: `heat` of a skewed load's parts, `thread` of a sequential load with regions of their own, `file`: a database's data and log\] |
 //! | \[`thermal`\] | heat, in models | `idle_watts` whatever the card does, `die_read_watts`, `die_program_watts` and `die_erase_watts` of each die at work beside that, `nanojoules_per_byte` that a channel carries; `joules_per_kelvin` (heat capacity), `kelvin_per_watt` (thermal resistance), `ambient_celsius`, \[`start_celsius`: the temperature at first, else that of the surroundings; levels of throttling, `light_celsius` with `light_percent` of the card's speed, `heavy_celsius` with `heavy_percent`, `critical_celsius` with `critical_percent`, which end `hysteresis_kelvin` below where they begin\] |
@@ -67,6 +68,7 @@ mod fabric;
 mod figures;
 mod flash;
 mod host;
+mod map_cache;
 mod nearest;
 mod placement;
 mod profile;

@@ -34,6 +34,18 @@ pub(crate) fn card(full: &CardConfig, scale: f64) -> CardConfig {
     let resting = full.ftl.resting_sectors(data_sectors_per_band);
     let moving = full.ftl.user_sectors as f64 - resting;
     card.ftl.user_sectors = ((resting * ratio + moving).round() as u64).max(1);
+    if let Some(cache) = full.ftl.map_cache {
+        // Pages of the map take space of their own, which is not as much smaller as the card is.
+        let usable = |card: &CardConfig, bands: u32| {
+            let map = card.ftl.map_sectors(data_sectors_per_band) as f64;
+            f64::from(bands) * data_sectors_per_band as f64 - map
+        };
+        let at_size = |sectors| Some(cache.at_size(full.ftl.user_sectors, sectors));
+        card.ftl.map_cache = at_size(card.ftl.user_sectors);
+        let ratio = usable(&card, data_bands) / usable(full, full_data_bands);
+        card.ftl.user_sectors = ((resting * ratio + moving).round() as u64).max(1);
+        card.ftl.map_cache = at_size(card.ftl.user_sectors);
+    }
     card.ftl.slc_cache = full.ftl.slc_cache.map(|cache| SlcCache {
         bands: ((f64::from(cache.bands) * ratio).round() as u32).max(1),
         bits_per_cell: cache.bits_per_cell,
@@ -65,6 +77,7 @@ const MIN_ROWS: u32 = 8;
 /// The card with contents and so many user sectors: dies, times and the effective spare factor are kept. Blocks have
 /// fewer pages where there would be too few bands otherwise.
 pub(crate) fn sized(full: &CardConfig, user_sectors: u64) -> CardConfig {
+    let full = &full.with_whole_map();
     let capacities = Capacities::of(full);
     // By whole bands, as cards that were made earlier were sized: a card in files is sized anew at each start.
     let usable_sectors = u64::from(full.bands - capacities.overhead_bands) * capacities.data_sectors_per_band;

@@ -367,6 +367,10 @@ pub(crate) static CARD: Schema = Schema {
             ],
         },
         TableSchema {
+            name: "map_cache",
+            keys: &[bytes("bytes", 4096, 1 << 40), bytes("page_covers", 1 << 16, 1 << 30), time("hit_ns", 0)],
+        },
+        TableSchema {
             name: "slc_cache",
             keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8), rate("fold_bytes_per_s")],
         },

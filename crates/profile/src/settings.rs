@@ -241,6 +241,20 @@ impl Settings {
         ProfileError::wrong(self.place(table, key), problem)
     }
 
+    /// Fails if a size is no whole multiple of another.
+    pub(crate) fn must_be_multiple(
+        &self,
+        (table, key): (&str, &str),
+        what: &'static str,
+        bytes: u64,
+        multiple: u64,
+    ) -> Result<(), ProfileError> {
+        if bytes.is_multiple_of(multiple) {
+            return Ok(());
+        }
+        Err(self.wrong(table, key, Problem::NotAMultiple { what, bytes, multiple }))
+    }
+
     /// An error about a table as a whole: about the key of it that was set last, if any was.
     pub(crate) fn wrong_table(&self, table: &str, problem: Problem) -> ProfileError {
         let set_here = |assignment: &&String| assignment.split('.').next().is_some_and(|t| t.trim() == table);

@@ -40,9 +40,9 @@ pub use review::{
     Stall, Sweep, TargetInfo, TargetKind, Timeline, Tone,
 };
 pub use run::{
-    Application, DbTime, DbTimeEvent, Flash, Handle, IoClass, OltpReport, Overwriting, ReplicaLag, ReplicaReport,
-    RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport, TpccReport, TpccTransaction,
-    TransactionReport, TransactionsPer, Wear,
+    Application, DbTime, DbTimeEvent, Flash, Handle, IoClass, MapUse, OltpReport, Overwriting, ReplicaLag,
+    ReplicaReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport, TpccReport,
+    TpccTransaction, TransactionReport, TransactionsPer, Wear,
 };
 pub use sync::{SyncJudgement, SyncVerdict};
 pub use thermal::ThermalReport;

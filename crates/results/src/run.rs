@@ -113,6 +113,9 @@ pub struct Flash {
     pub effective_spare_factor: f64,
     /// Program/erase cycles of the blocks.
     pub wear: Wear,
+    /// Use of the map, on a card whose memory holds a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapUse>,
     /// The work for each handle by which the host places its writes; empty for a card without handles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handles: Vec<Handle>,
@@ -127,6 +130,31 @@ pub struct Handle {
     pub host_pages: u64,
     /// 4 KiB pages relocated.
     pub relocated_pages: u64,
+}
+
+impl Flash {
+    /// 4 KiB pages programmed, for whatever reason.
+    pub fn programmed_pages(&self) -> u64 {
+        let map = self.map.map_or(0, |map| map.programmed_pages);
+        self.host_pages + self.relocated_pages + map + self.parity_pages + self.padding_pages + self.metadata_pages
+    }
+}
+
+/// Use of a map of which memory holds a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MapUse {
+    /// Lookups that found their page of the map in memory, or on its way there.
+    pub hits: u64,
+    /// Lookups that did not.
+    pub misses: u64,
+    /// Pages of the map read from flash.
+    pub read_pages: u64,
+    /// Pages of the map programmed, each of 4 KiB.
+    pub programmed_pages: u64,
+    /// Pages of the map that memory has room for.
+    pub held_pages: u64,
+    /// Pages of the whole map.
+    pub all_pages: u64,
 }
 
 /// Spread of program/erase cycles over usable blocks.

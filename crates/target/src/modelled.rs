@@ -5,9 +5,9 @@ use crate::{Cached, Gone, Instant, Mirrored, Raid5, Striped};
 use card::{CardConfig, MediaCounters, ModelCard};
 use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, Volume};
-use ftl::{Counters, ReadOnly};
+use ftl::{Counters, MapCounters, ReadOnly};
 use profile::DeviceConfig;
-use results::{Flash, ThermalReport, Wear};
+use results::{Flash, MapUse, ThermalReport, Wear};
 
 /// A modelled device.
 #[derive(Clone, Debug)]
@@ -127,6 +127,7 @@ impl Modelled {
             metadata_sectors: a.metadata_sectors + b.metadata_sectors,
             erases: a.erases + b.erases,
             retired_blocks: a.retired_blocks + b.retired_blocks,
+            map: a.map.plus(&b.map),
         })
     }
 
@@ -162,6 +163,24 @@ impl Modelled {
                 mean: cards.iter().map(|c| c.ftl().blocks().wear_mean()).sum::<f64>() / cards.len() as f64,
             },
             handles: Vec::new(),
+            map: self.map_use(&c.map),
+        })
+    }
+
+    /// Returns the use of the map; `None` where memory holds all of it.
+    fn map_use(&self, counters: &MapCounters) -> Option<MapUse> {
+        let of = |card: &ModelCard| {
+            let held = card.ftl().config().map_cache?.pages;
+            Some((u64::from(held), u64::from(card.ftl().map_pages())))
+        };
+        let pages: Vec<(u64, u64)> = self.cards().iter().filter_map(of).collect();
+        (!pages.is_empty()).then(|| MapUse {
+            hits: counters.hits,
+            misses: counters.misses,
+            read_pages: counters.reads,
+            programmed_pages: counters.programmed(),
+            held_pages: pages.iter().map(|pages| pages.0).sum(),
+            all_pages: pages.iter().map(|pages| pages.1).sum(),
         })
     }
 }

@@ -272,7 +272,7 @@ pub(crate) fn cache_report(
     let (Modelled::Cached(cached), DeviceConfig::Cached(config)) = (device, config) else { return None };
     let seconds = result.sim.as_ref().map_or(0.0, |sim| sim.virtual_seconds);
     let report = cached.report(seconds, warmed);
-    let programmed_bytes = result.flash.as_ref().map_or(0, programmed_pages) * SECTOR_BYTES;
+    let programmed_bytes = result.flash.as_ref().map_or(0, results::Flash::programmed_pages) * SECTOR_BYTES;
     let per_host_byte = programmed_bytes as f64 / result.write.io_bytes as f64;
     let years = config.rated_bytes / (programmed_bytes as f64 / seconds) / SECONDS_A_YEAR;
     Some(results::CacheReport {
@@ -284,10 +284,6 @@ pub(crate) fn cache_report(
 }
 
 const SECONDS_A_YEAR: f64 = 365.25 * 86_400.0;
-
-fn programmed_pages(flash: &results::Flash) -> u64 {
-    flash.host_pages + flash.relocated_pages + flash.parity_pages + flash.padding_pages + flash.metadata_pages
-}
 
 /// A moment at which measurement began.
 #[derive(Clone, Copy)]

@@ -108,6 +108,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
                 cell_rows: if kind == Kind::SharedCells { 2 } else { 1 },
             }),
             placement: None,
+            map_cache: None,
         },
         bands: BANDS,
         link: LinkConfig {

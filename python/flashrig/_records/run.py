@@ -131,6 +131,27 @@ class FlashWear(Record):
     """Mean."""
 
 
+class FlashMap(Record):
+    """Use of the map, on a card whose memory holds a part of it: what of it was not there was read from flash. Missing
+    for cards that hold all of it.
+    """
+
+    hits: int
+    """Lookups that found their page of the map in memory, or on its way there. A request looks each page up once that
+    it needs, and so does a run of changes to one page.
+    """
+    misses: int
+    """Lookups that did not."""
+    read_pages: int
+    """Pages of the map read from flash. One that was never written, or is not on flash yet, need not be read."""
+    programmed_pages: int
+    """4 KiB pages of the map programmed: part of write amplification, beside pages of the host and relocated ones."""
+    held_pages: int
+    """Pages of the map that memory has room for."""
+    all_pages: int
+    """Pages of the whole map."""
+
+
 class Flash(Record):
     """Activity of the flash in the measured time."""
 
@@ -162,8 +183,12 @@ class Flash(Record):
     """
     wear: FlashWear
     """Program/erase cycles of usable blocks."""
+    map: FlashMap | None
+    """Use of the map, on a card whose memory holds a part of it: what of it was not there was read from flash. Missing
+    for cards that hold all of it.
+    """
 
-    _nested = {"handles": FlashHandles, "wear": FlashWear}
+    _nested = {"handles": FlashHandles, "wear": FlashWear, "map": FlashMap}
 
 
 class SteadyStateOverwriting(Record):

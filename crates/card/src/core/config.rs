@@ -114,6 +114,8 @@ pub struct ModelState {
     pub placed_by: PlacedBy,
     /// The heat of the card; `None`: it is never too hot. A card with contents has the heat of the machine that serves it.
     pub thermal: Option<ThermalConfig>,
+    /// Time until a read knows where its sectors lie, where memory for the map has that: of the host, or of the card.
+    pub map_hit_ns: u64,
 }
 
 /// The rule by which a host places its writes: those of each region of its sectors get a handle.
@@ -139,7 +141,7 @@ impl CardConfig {
     /// those that are kept free. And with checkpoints: of an eighth of the card recovery then reads the summaries, which
     /// are about as long as a checkpoint.
     pub fn with_contents(&self) -> CardConfig {
-        let mut config = *self;
+        let mut config = self.with_whole_map();
         if let Some(persistence) = &mut config.ftl.persistence
             && persistence.checkpoint_every_bands == 0
         {
@@ -148,6 +150,15 @@ impl CardConfig {
         // Hosts of a card with contents have no way to name a handle.
         config.ftl.placement = None;
         config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
+        config
+    }
+
+    /// With all of the map in memory, as cards with contents have it, and without what is kept free for pages of the map.
+    pub fn with_whole_map(&self) -> CardConfig {
+        let mut config = *self;
+        config.ftl.reserve_bands -= u32::from(config.ftl.writes_map());
+        config.ftl.map_cache = None;
+        config.model.map_hit_ns = 0;
         config
     }
 

@@ -10,6 +10,8 @@ use slab::Slab;
 pub enum Work {
     /// Reads for a request of the host.
     HostRead(RequestId),
+    /// Reads a page of the map.
+    MapRead(u32),
     /// Reads sectors to relocate: index of the relocation.
     RelocationRead(u32),
     /// Programs a unit of a stripe: index of the stripe in flight.
@@ -30,10 +32,17 @@ pub enum Work {
 }
 
 impl Work {
+    /// Whether it is a read that goes ahead of others, and may suspend them: the host waits for it, or writes of the host do.
+    #[inline]
+    pub fn goes_first(self) -> bool {
+        matches!(self, Work::HostRead(_) | Work::MapRead(_))
+    }
+
     /// The cause that a request names when it waits for this work.
     pub fn cause(self) -> Cause {
         match self {
             Work::HostRead(_) => Cause::DieHostRead,
+            Work::MapRead(_) => Cause::DieMap,
             Work::RelocationRead(_) | Work::RepairRead(_) => Cause::DieRelocationRead,
             Work::Program { cause, .. } => cause,
             Work::RebuildProgram => Cause::DieRelocationProgram,

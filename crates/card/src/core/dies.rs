@@ -12,7 +12,7 @@ use super::occupancy::Occupancy;
 use super::planes::Planes;
 use super::thermal::{Heat, ThermalConfig};
 use super::watch::Watch;
-use device::{Cause, EventTable, Parts, RequestId, Time};
+use device::{EventTable, Parts, Time};
 use ftl::UnitAddress;
 use media::nand::{CellMode, NandConfig, Timing};
 use slab::Slab;
@@ -260,25 +260,27 @@ impl Dies {
         events: &mut EventTable,
     ) -> Option<Started> {
         let bytes = match work {
-            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => sectors * self.sector_bus_bytes,
+            Work::HostRead(_) | Work::MapRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
+                sectors * self.sector_bus_bytes
+            }
             Work::Program { .. } | Work::RebuildProgram => self.unit_bus_bytes,
             Work::RebuildErase | Work::Erase(_) => 0,
         };
         let d = unit.die as usize;
         let id = self.line_up(now, DieOp::new(work, unit, mode, bytes));
-        let is_read = matches!(work, Work::HostRead(_));
+        let is_read = work.goes_first();
         let die = &mut self.dies[d];
         let is_program = u32::from(matches!(work, Work::Program { .. }));
         die.programs += is_program;
         self.programs += is_program;
         let queue = match work {
             _ if self.draining && !matches!(work, Work::Program { .. }) => &mut die.late,
-            Work::HostRead(_) if self.reads_first => &mut die.reads,
+            Work::HostRead(_) | Work::MapRead(_) if self.reads_first => &mut die.reads,
             Work::RelocationRead(_) | Work::RepairRead(_) => &mut die.relocation_reads,
             Work::Program { collection: true, .. } | Work::RebuildProgram | Work::RebuildErase | Work::Erase(_) => {
                 &mut die.collection
             }
-            Work::Program { .. } | Work::HostRead(_) => &mut die.host_programs,
+            Work::Program { .. } | Work::HostRead(_) | Work::MapRead(_) => &mut die.host_programs,
         };
         push(queue, id, &mut self.ops);
         if self.dies[d].current == NONE {
@@ -291,7 +293,7 @@ impl Dies {
     #[inline(always)]
     fn line_up(&mut self, now: Time, op: DieOp) -> u32 {
         let id = self.ops.insert(op) as u32;
-        if matches!(op.work, Work::HostRead(_))
+        if op.work.goes_first()
             && let Some(watch) = &mut self.watch
         {
             watch.read_came(now, op.unit.die as usize, id);
@@ -299,18 +301,17 @@ impl Dies {
         id
     }
 
-    /// Queues a read of the host of `sectors` of a unit, from its sector `first` on: of its plane where planes read on their
+    /// Queues a read that goes first, of `sectors` of a unit, from its sector `first` on: of its plane where planes read on their
     /// own, as far as one plane has them all.
     pub fn enqueue_read(
         &mut self,
         now: Time,
-        id: RequestId,
+        work: Work,
         unit: UnitAddress,
         mode: CellMode,
         [first, sectors]: [u32; 2],
         events: &mut EventTable,
     ) -> Option<Started> {
-        let work = Work::HostRead(id);
         let by_plane = self.planes.as_ref().filter(|_| !self.draining);
         let Some(plane) = by_plane.and_then(|planes| planes.of(unit.die, first, sectors)) else {
             return self.enqueue(now, work, unit, mode, sectors, events);
@@ -395,7 +396,7 @@ impl Dies {
                 watch.end(now, d);
             }
             watch.read_begins(d, id);
-            watch.begin(now, d, Cause::DieHostRead);
+            watch.begin(now, d, op.work.cause());
         }
         Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
     }
@@ -452,7 +453,7 @@ impl Dies {
         let was_program = u32::from(matches!(op.work, Work::Program { .. }));
         die.programs -= was_program;
         self.programs -= was_program;
-        if !matches!(op.work, Work::HostRead(_)) {
+        if !op.work.goes_first() {
             die.suspends = 0;
         }
         Finished { op, at: now, id }
@@ -468,7 +469,7 @@ impl Dies {
     /// takes.
     pub fn read_to_judge(&self, at: usize) -> Option<UnitAddress> {
         let op = &self.ops[self.read_at(at) as usize];
-        let is_read = matches!(op.work, Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_));
+        let is_read = op.work.goes_first() || matches!(op.work, Work::RelocationRead(_) | Work::RepairRead(_));
         // A read from the registers senses nothing anew that could want shifted thresholds.
         (is_read && op.retry_ns.is_none() && !op.is_in_register).then_some(op.unit)
     }
@@ -555,7 +556,7 @@ impl Dies {
         let op = &mut self.ops[id as usize];
         let times = self.timing.of(op.mode);
         let (array_start, end) = match op.work {
-            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
+            Work::HostRead(_) | Work::MapRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
                 return Some(self.begin_read(now, now, d, id, events));
             }
             Work::Program { .. } | Work::RebuildProgram => {
@@ -592,7 +593,7 @@ impl Dies {
         let needs = |queue: &Queue| {
             let first = self.ops.get(queue.head as usize);
             std::iter::successors(first, |op| self.ops.get(op.next as usize))
-                .any(|op| matches!(op.work, Work::HostRead(_)) && op.unit.band == band)
+                .any(|op| op.work.goes_first() && op.unit.band == band)
         };
         if needs(&die.reads) {
             return Some(|die| &mut die.reads);
@@ -635,7 +636,7 @@ impl Dies {
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
         events.set(d, end);
         if let Some(watch) = &mut self.watch {
-            if matches!(work, Work::HostRead(_)) {
+            if work.goes_first() {
                 watch.read_begins(d, id);
             }
             watch.begin(now, d, work.cause());

@@ -57,14 +57,14 @@ impl Account {
             Work::HostRead(_) => {
                 self.media.reads += 1;
             }
-            Work::RelocationRead(_) | Work::RepairRead(_) => {
+            Work::MapRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
                 self.media.reads += 1;
                 self.activity.relocation_ns += started.busy_ns;
             }
             Work::Program { cause, .. } => {
                 let ns = match cause {
                     Cause::DieParity => &mut self.activity.parity_ns,
-                    Cause::DieRelocationProgram => &mut self.activity.relocation_ns,
+                    Cause::DieRelocationProgram | Cause::DieMap => &mut self.activity.relocation_ns,
                     _ => &mut self.activity.host_program_ns,
                 };
                 *ns += started.busy_ns;

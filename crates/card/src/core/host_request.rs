@@ -11,6 +11,8 @@ pub enum Stage {
     Free,
     /// On its way to the card.
     GoingDown,
+    /// The map is asked where its sectors lie.
+    LookingUp,
     /// Its reads are on the flash (or the reads that a write of part of a sector needs first).
     Reading,
     /// A write that waits for room in the buffer.

@@ -14,6 +14,7 @@ pub mod explain;
 pub mod host_request;
 pub mod host_side;
 pub mod link;
+pub mod map_reads;
 pub mod occupancy;
 pub mod patrol_config;
 pub mod phase;
@@ -33,6 +34,7 @@ use explain::Account;
 use ftl::Ftl;
 use host_side::HostSide;
 use link::Link;
+use map_reads::MapReads;
 use phase::Lifecycle;
 use relocation::Relocations;
 use slab::Slab;
@@ -53,6 +55,7 @@ pub struct Core<I> {
     pub stripes: Slab<StripeInFlight>,
     pub erasing: Vec<Erasing>,
     pub relocations: Relocations,
+    pub map_reads: MapReads,
     pub dies: Dies,
     pub account: Account,
     /// The temperature, of a model that has one.
@@ -79,6 +82,7 @@ impl<I: Clone + Default> Core<I> {
             stripes: Slab::new(),
             erasing: Vec::new(),
             relocations: Relocations::default(),
+            map_reads: MapReads::default(),
             dies: Dies::new(&config.nand, config.reads_first, reads_by_plane, explain),
             account: Account::new(max_requests as usize, explain),
             thermal: None,

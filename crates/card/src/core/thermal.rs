@@ -84,7 +84,7 @@ impl Heat {
     pub fn finished(&mut self, op: &DieOp, pace_percent: u32) {
         let times = self.timing.of(op.mode);
         let (watts, ns) = match op.work {
-            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
+            Work::HostRead(_) | Work::MapRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
                 let sensed_ns = if op.is_in_register { 0 } else { times.read_ns };
                 let retried_ns = op.retry_ns.unwrap_or(0) * 100 / u64::from(pace_percent);
                 (self.config.read_watts, sensed_ns + retried_ns)

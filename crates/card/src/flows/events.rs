@@ -83,10 +83,23 @@ impl<C: Contents> Card<C> {
     /// Queues a read of the host on a die, or on the plane that has it.
     #[inline]
     pub(crate) fn start_read(&mut self, now: Time, id: RequestId, read: &ReadRun, mode: media::nand::CellMode) {
-        C::enqueuing(self, read.unit.die);
         let first = read.ppa.0 % self.core.ftl.layout().unit_sectors;
+        self.start_first(now, Work::HostRead(id), read.unit, mode, [first, read.sectors]);
+    }
+
+    /// Queues a read that goes ahead of other work: of `sectors` of a unit, from its sector `first` on.
+    #[inline]
+    pub(crate) fn start_first(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: ftl::UnitAddress,
+        mode: media::nand::CellMode,
+        [first, sectors]: [u32; 2],
+    ) {
+        C::enqueuing(self, unit.die);
         let events = self.core.timers.of_dies();
-        let started = self.core.dies.enqueue_read(now, id, read.unit, mode, [first, read.sectors], events);
+        let started = self.core.dies.enqueue_read(now, work, unit, mode, [first, sectors], events);
         self.note_started(started);
     }
 
@@ -121,6 +134,7 @@ impl<C: Contents> Card<C> {
         let data_cause = match sealed.stream {
             StreamId::Host => Cause::DieHostProgram,
             StreamId::Relocation | StreamId::Checkpoint => Cause::DieRelocationProgram,
+            StreamId::Map => Cause::DieMap,
         };
         while used != 0 {
             let unit = used.trailing_zeros();
@@ -185,6 +199,7 @@ impl<C: Contents> Card<C> {
                 }
                 self.flash_read_done(now, id, done);
             }
+            Work::MapRead(page) => self.map_page_read(now, page, done),
             Work::RelocationRead(index) => self.relocation_read(now, index, done),
             Work::RepairRead(_) | Work::RebuildErase | Work::RebuildProgram => {
                 C::own_work_done(self, now, op.work, op.unit, done);
@@ -360,6 +375,7 @@ impl<C: Contents> Device for Card<C> {
                     match self.core.host[id].stage {
                         Stage::GoingDown => self.arrived(now, id, done),
                         Stage::GoingUp => self.complete(now, id, done),
+                        Stage::LookingUp => self.knows_where(now, id, done),
                         stage => unreachable!("request {id:?} has no event in stage {stage:?}"),
                     }
                 }

@@ -85,6 +85,14 @@ impl<C: Contents> Card<C> {
 
     /// A request has reached the card.
     pub(crate) fn arrived(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
+        if self.core.ftl.has_map_cache() && self.looks_up(now, id) {
+            return;
+        }
+        self.go_on(now, id, done);
+    }
+
+    /// A request that has reached the card knows where its sectors lie.
+    pub(crate) fn go_on(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
         let request = &self.core.host[id];
         let (operation, fua, first, sectors) = (request.operation, request.fua, request.sector, request.sectors_left);
         let (partial_first, partial_last) = (request.partial_first, request.partial_last);
@@ -116,7 +124,7 @@ impl<C: Contents> Card<C> {
             Operation::Trim if self.core.phase.is_read_only() => self.fail(now, id, RequestError::ReadOnly, done),
             Operation::Trim => {
                 // Sectors at the edges that are covered in part stay.
-                self.trim(first + u32::from(partial_first), first + sectors - u32::from(partial_last));
+                self.trim(now, first + u32::from(partial_first), first + sectors - u32::from(partial_last));
                 C::trim_done(self, now);
                 if fua {
                     return self.make_durable(now, id, done);
@@ -147,12 +155,15 @@ impl<C: Contents> Card<C> {
         }
     }
 
-    fn trim(&mut self, first: u32, end: u32) {
+    fn trim(&mut self, now: Time, first: u32, end: u32) {
         for lba in (first..end).map(Lba) {
             if self.core.ftl.lookup(lba).is_some() {
                 self.core.ftl.trim(lba);
                 C::trimmed(self, lba);
             }
+        }
+        if self.core.ftl.has_map_cache() {
+            self.move_map_pages(now);
         }
     }
 
@@ -286,6 +297,9 @@ impl<C: Contents> Card<C> {
             sector += 1;
             left -= 1;
             self.program_sealed(now);
+        }
+        if self.core.ftl.has_map_cache() {
+            self.move_map_pages(now);
         }
         let request = &mut self.core.host[id];
         request.sector = sector;

@@ -12,6 +12,7 @@ mod hooks;
 mod host;
 mod log;
 mod lost_writes;
+mod map_lookups;
 mod model_state;
 mod modules;
 pub mod open;

@@ -76,6 +76,7 @@ impl<C: Contents> Card<C> {
             || C::syncs(self)
             || !self.core.erasing.is_empty()
             || self.core.relocations.on_their_way() > 0
+            || self.core.map_reads.are_under_way()
             || C::has_own_work(self, events_to_come)
     }
 }

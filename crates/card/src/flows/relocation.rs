@@ -119,6 +119,9 @@ impl<C: Contents> Card<C> {
         // Sectors that the host overwrote meanwhile need no program.
         self.core.relocations.remove_sectors(relocation.sectors() - moved);
         self.program_sealed(now);
+        if self.core.ftl.has_map_cache() {
+            self.move_map_pages(now);
+        }
         if self.core.ftl.stale_bands_wait() {
             self.erase_stale(now);
         }

@@ -36,7 +36,7 @@ impl Card<Storage> {
         let store = &mut self.contents.store;
         let (at, width) = (started.unit, self.core.ftl.layout().width);
         match started.work {
-            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
+            Work::HostRead(_) | Work::MapRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
                 // Another operation of the die is suspended: the read is done when its time comes.
                 if let Some(place) = store.place(at)
                     && !store.media.is_under_way(place.block.module, place.block.die)

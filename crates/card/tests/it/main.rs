@@ -10,6 +10,7 @@ mod energy;
 mod explain;
 mod health;
 mod latency;
+mod map_cache;
 mod model_state;
 mod reads_first;
 mod slc_cache;

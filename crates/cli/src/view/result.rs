@@ -4,7 +4,9 @@ use super::{cache, oltp, replica, tail, tpcc, trace};
 use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::{format_db_time, format_slob_table};
-use results::{Application, Flash, Handle, IoClass, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer};
+use results::{
+    Application, Flash, Handle, IoClass, MapUse, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer,
+};
 
 /// The device and the load in words; the result itself has them as JSON only.
 #[derive(Clone, Debug)]
@@ -113,8 +115,7 @@ fn latency(result: &RunResult) -> String {
 }
 
 fn flash(flash: &Flash) -> String {
-    let programmed =
-        flash.host_pages + flash.relocated_pages + flash.parity_pages + flash.padding_pages + flash.metadata_pages;
+    let programmed = flash.programmed_pages();
     let waf = match (flash.host_pages, flash.padding_pages) {
         (0, _) => "-, nothing was written".to_owned(),
         (_, 0) => format!("{:.2}", flash.waf),
@@ -125,8 +126,9 @@ fn flash(flash: &Flash) -> String {
             programmed as f64 / host as f64
         ),
     };
+    let of_map = flash.map.map_or(String::new(), |map| format!(" {} of the map,", grouped(map.programmed_pages)));
     let pages = format!(
-        "{} host, {} relocated, {} parity, {} padding, {} metadata",
+        "{} host, {} relocated,{of_map} {} parity, {} padding, {} metadata",
         grouped(flash.host_pages),
         grouped(flash.relocated_pages),
         grouped(flash.parity_pages),
@@ -154,7 +156,18 @@ fn flash(flash: &Flash) -> String {
         wrap(&format!("{label:<17}"), 17, &format!("WAF {waf}; {host} host, {relocated} relocated"))
     };
     let handles = flash.handles.iter().enumerate().map(handle).collect::<String>();
-    rows.map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).concat() + &handles
+    let map = flash.map.map(|map| ("map", map_use(&map)));
+    rows.into_iter().chain(map).map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).collect::<String>()
+        + &handles
+}
+
+fn map_use(map: &MapUse) -> String {
+    let lookups = map.hits + map.misses;
+    let share = percent(map.hits as f64 / lookups.max(1) as f64);
+    let (held, all) = (grouped(map.held_pages), grouped(map.all_pages));
+    let hits =
+        if lookups == 0 { "no lookups".to_owned() } else { format!("{share} of {} lookups hit", grouped(lookups)) };
+    format!("{hits}; memory holds {held} of {all} pages, {} were read from flash", grouped(map.read_pages))
 }
 
 /// The heat of a card and what it was throttled for.

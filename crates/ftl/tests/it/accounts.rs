@@ -2,7 +2,9 @@
 
 use crate::common::{Card, PACED, PLAIN, STOP_THE_WORLD, is_read_only};
 use device::Rng;
-use ftl::{BandId, Counters, FoundBlock, Ftl, Lba, Persistence, SealedStripe, StreamId, StripeId, StripeKind};
+use ftl::{
+    BandId, Counters, FoundBlock, Ftl, Lba, MapCounters, Persistence, SealedStripe, StreamId, StripeId, StripeKind,
+};
 use media::nand::Endurance;
 
 /// Two groups of four dies, units of three sectors; summaries of 8 entries in a sector.
@@ -92,9 +94,18 @@ fn what_was_done_since_is_the_difference_of_each_figure() {
         metadata_sectors: 5 * factor,
         erases: 6 * factor,
         retired_blocks: 7 * factor,
+        map: MapCounters {
+            hits: 8 * factor,
+            misses: 9 * factor,
+            reads: 10 * factor,
+            dirtied: 11 * factor,
+            written: 12 * factor,
+            moved: 13 * factor,
+        },
     };
     assert_eq!(counters(11).since(&counters(3)), counters(8));
-    assert_eq!(counters(7).waf(), 3.0);
+    assert_eq!(counters(7).waf(), 28.0);
+    assert_eq!(counters(7).map.plus(&counters(1).map), counters(8).map);
     assert_eq!(Counters::default().waf(), 0.0);
 }
 

@@ -120,3 +120,21 @@ fn cards_with_contents_keep_the_bands_that_they_were_made_with() {
         assert_eq!((card.bands, card.nand.geometry.pages_per_block), (bands, pages_per_block), "{name}, {mib} MiB");
     }
 }
+
+#[test]
+fn scale_keeps_the_share_of_the_map_that_memory_holds() {
+    let profile = Profile::builtin("samsung-980-1tb").unwrap();
+    let share = |scale: f64| {
+        let device = profile.lower(scale).unwrap();
+        let ftl = &device.cards()[0].ftl;
+        let cache = ftl.map_cache.unwrap();
+        f64::from(cache.pages) / cache.map_pages(ftl.user_sectors) as f64
+    };
+    // 64 MiB have entries for 64 GiB.
+    assert!((share(1.0) - 64.0 * (1 << 30) as f64 / 1e12).abs() < 1e-4, "{}", share(1.0));
+    for denominator in [4.0, 16.0, 64.0, 256.0] {
+        let scaled = share(1.0 / denominator);
+        // A page more or less is all that rounding makes.
+        assert!((scaled / share(1.0) - 1.0).abs() < 0.02, "1/{denominator}: {scaled}");
+    }
+}

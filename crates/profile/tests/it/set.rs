@@ -228,3 +228,44 @@ fn a_fabric_that_the_card_has_no_figures_of_is_refused() {
         error(&["fabric.through=fibre"])
     );
 }
+
+#[test]
+fn memory_for_a_part_of_the_map_is_of_models_alone() {
+    let whole = card_with(&[]);
+    assert_eq!((whole.ftl.map_cache, whole.model.map_hit_ns), (None, 0));
+    let part = card_with(&["map_cache.bytes=64MiB", "map_cache.hit_ns=900"]);
+    let cache = part.ftl.map_cache.unwrap();
+    assert_eq!((cache.pages, cache.page_sectors), (16_384, 1_024), "4 bytes for each sector of 4 KiB");
+    assert_eq!(cache.map_pages(part.ftl.user_sectors), part.ftl.user_sectors.div_ceil(1_024));
+    assert_eq!((part.model.map_hit_ns, part.ftl.reserve_bands), (900, whole.ftl.reserve_bands + 1));
+    let covers = |settings: &[&str]| card_with(settings).ftl.map_cache.unwrap().page_sectors;
+    assert_eq!(covers(&["map_cache.bytes=1MiB", "ftl.mapping_unit=16KiB"]), 4_096, "4 bytes for each mapping unit");
+    assert_eq!(covers(&["map_cache.bytes=1MiB", "map_cache.page_covers=2MiB"]), 512);
+    // Memory for all of it is what cards have that say nothing; a lookup in it may take time.
+    assert_eq!(card_with(&["map_cache.bytes=1GiB"]), whole);
+    let slow = card_with(&["map_cache.bytes=1GiB", "map_cache.hit_ns=1"]).ftl.map_cache.unwrap();
+    assert_eq!(u64::from(slow.pages), slow.map_pages(whole.ftl.user_sectors));
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    profile.set("map_cache.bytes=64MiB").unwrap();
+    assert_eq!(
+        profile.with_contents(None).unwrap(),
+        Profile::builtin("tachion-400").unwrap().with_contents(None).unwrap()
+    );
+    let mut placed = Profile::builtin("tachion-400").unwrap();
+    ["placement.handles=2", "map_cache.bytes=1MiB"].map(|setting| placed.set(setting).unwrap());
+    let refused = placed.lower(1.0).unwrap_err().to_string();
+    assert!(refused.contains("by handles holds its whole map"), "{refused}");
+    for (setting, said) in [
+        ("map_cache.page_covers=100000", "must be a multiple of 4,096"),
+        ("map_cache.hit_ns=5", "map_cache"),
+        ("map_cache.bytes=7", "from 4,096"),
+    ] {
+        let mut profile = Profile::builtin("tachion-400").unwrap();
+        let made = profile.set(setting).and_then(|()| match setting.contains("covers") {
+            true => profile.set("map_cache.bytes=1MiB"),
+            false => Ok(()),
+        });
+        let refused = made.and_then(|()| profile.lower(1.0).map(|_| ())).unwrap_err().to_string();
+        assert!(refused.contains(said) && !refused.contains('\n'), "{setting}: {refused}");
+    }
+}

@@ -55,7 +55,8 @@ fn of_sheet(sheet: &Sheet, scale: f64, seed: u64, progress: &dyn Progress) -> Re
     let profile = Profile::builtin(sheet.card)?;
     let most_threads = sheet.figures.iter().map(|figure| figure.threads).max().unwrap_or(1);
     let bench = Bench::new(&profile, &Host::builtin(HOST)?, scale, seed)?;
-    let mut drive = Drive { bench, most_threads, prepared: None };
+    let full_bytes = profile.figures()?.map_or(0, |figures| figures.user_bytes) as f64;
+    let mut drive = Drive { bench, most_threads, prepared: None, full_bytes };
     // Figures of one state follow each other: it is made once.
     let mut order: Vec<usize> = (0..sheet.figures.len()).collect();
     order.sort_by_key(|&i| (sheet.figures[i].state == State::Fresh, rank(sheet.figures[i].what)));
@@ -106,8 +107,9 @@ fn label(figure: &Figure) -> String {
         None => String::new(),
     };
     let state = if figure.state == State::Fresh { ", fresh" } else { "" };
+    let range = figure.range_bytes.map_or(String::new(), |bytes| format!(", {} GB", bytes / 1e9));
     let role = if figure.role == Role::Given { " (given)" } else { "" };
-    format!("{what}{depth}{state}{role}")
+    format!("{what}{depth}{range}{state}{role}")
 }
 
 fn speed(what: What, result: &RunResult) -> f64 {
@@ -126,11 +128,14 @@ struct Drive {
     /// Most requests that are outstanding at a time: a device is made with room for them.
     most_threads: u32,
     prepared: Option<(Pattern, bool, Prepared)>,
+    /// Size of the whole drive.
+    full_bytes: f64,
 }
 
 impl Drive {
     fn run(&mut self, figure: &Figure, mode: FileioMode, progress: &dyn Progress) -> Result<RunResult, RunError> {
-        let file_bytes = self.bench.file_bytes(1.0);
+        let share = figure.range_bytes.map_or(1.0, |bytes| bytes / self.full_bytes);
+        let file_bytes = self.bench.file_bytes(share);
         let block_bytes = if mode.is_sequential() { SEQUENTIAL_BYTES } else { RANDOM_BYTES };
         let of_depth =
             |threads| FileioConfig { mode, block_bytes, threads, file_bytes, rw_ratio: MIX, ..FileioConfig::default() };
@@ -145,7 +150,7 @@ impl Drive {
             load: &load,
             fill: 1.0,
             seed: self.bench.seed,
-            measure: if fresh { fresh_requests(file_bytes, block_bytes) } else { Measure::Auto },
+            measure: if fresh { fresh_requests(self.bench.file_bytes(1.0), block_bytes) } else { Measure::Auto },
             fresh,
             explain_tail: false,
             histograms: false,

@@ -24,6 +24,8 @@ pub struct Figure {
     pub threads: u32,
     /// The state of the drive.
     pub state: State,
+    /// Bytes that the requests go to; `None`: all of the drive.
+    pub range_bytes: Option<f64>,
     /// The part that the figure has in the card's file.
     pub role: Role,
 }
@@ -114,7 +116,7 @@ impl What {
 pub fn sheets() -> Vec<Sheet> {
     let table = Table::get("datasheets");
     let [cards, whats, states, roles] = ["card", "figure", "state", "role"].map(|column| table.texts(column));
-    let [values, threads] = ["value", "threads"].map(|column| table.numbers(column));
+    let [values, threads, ranges] = ["value", "threads", "range_gb"].map(|column| table.numbers(column));
     let mut sheets: Vec<Sheet> = Vec::new();
     for i in 0..cards.len() {
         let wrong = |column: &str| -> ! { panic!("datasheets.csv: {column} of row {}", i + 1) };
@@ -127,6 +129,7 @@ pub fn sheets() -> Vec<Sheet> {
                 "fresh" => State::Fresh,
                 _ => wrong("state"),
             },
+            range_bytes: ranges[i].is_finite().then_some(ranges[i] * 1e9),
             role: match roles[i].as_str() {
                 "given" => Role::Given,
                 "predicted" => Role::Predicted,

@@ -116,6 +116,11 @@ pub fn miniature(
     let band_sectors = u64::from(layout.band_data_sectors(|_| layout.all_units()));
     let resting = f64::from(data_bands) * (1.0 - effective_spare_factor);
     ftl.user_sectors = ((band_sectors as f64 * (resting + ftl.moving_data_bands())) as u64).max(1);
+    if let Some(cache) = card.ftl.map_cache {
+        ftl.map_cache = Some(cache.at_size(card.ftl.user_sectors, ftl.user_sectors));
+        let of_map = ftl.map_sectors(band_sectors) as f64 * (1.0 - effective_spare_factor);
+        ftl.user_sectors = ftl.user_sectors.saturating_sub(of_map as u64).max(1);
+    }
     ftl.slc_cache = ftl.slc_cache.map(|cache| SlcCache {
         bands: ((u64::from(cache.bands) * u64::from(bands)).div_ceil(u64::from(card.bands.max(1))) as u32).max(1),
         bits_per_cell: cache.bits_per_cell,

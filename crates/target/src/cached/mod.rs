@@ -12,7 +12,6 @@ mod counts;
 mod device;
 mod directory;
 mod ghost;
-mod links;
 mod policy;
 mod report;
 mod streams;

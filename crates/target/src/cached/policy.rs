@@ -8,7 +8,7 @@
 //! use, which a map on flash would have to be written for at each hit.
 
 use super::ghost::Ghost;
-use super::links::{Links, List};
+use device::{Links, List};
 use profile::CachePolicy;
 
 /// The part of the cache that is S3-FIFO's small queue: one in so many blocks.
@@ -96,7 +96,7 @@ impl Policy {
     /// Chooses the slot that leaves and takes it out; `block_of` knows what lies in it.
     pub fn choose(&mut self, block_of: impl Fn(u32) -> u64) -> Option<u32> {
         if self.kind == CachePolicy::S3Fifo {
-            while self.small.len() > 0 && (self.small.len() >= self.small_room || self.main.len() == 0) {
+            while !self.small.is_empty() && (self.small.len() >= self.small_room || self.main.is_empty()) {
                 let slot = self.small.tail()?;
                 self.links.remove(&mut self.small, slot);
                 if self.marks[slot as usize] & !IN_SMALL > USES_TO_STAY {

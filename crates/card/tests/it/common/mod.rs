@@ -49,6 +49,7 @@ pub fn small() -> CardConfig {
             slc_cache: None,
             persistence: None,
             placement: None,
+            map_cache: None,
         },
         bands: 64,
         link: LinkConfig {

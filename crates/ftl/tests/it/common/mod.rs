@@ -1,7 +1,9 @@
 //! Small cards for tests without time.
 
 use device::Rng;
-use ftl::{BandId, Ftl, FtlConfig, GcMode, Lba, Persistence, PlacementConfig, SlcCache, StripeId, VictimPolicy};
+use ftl::{
+    BandId, Ftl, FtlConfig, GcMode, Lba, MapCacheConfig, Persistence, PlacementConfig, SlcCache, StripeId, VictimPolicy,
+};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 pub const PACED: GcMode = GcMode::Paced { target_free_bands: 4 };
@@ -19,11 +21,13 @@ pub struct Card {
     pub u: f64,
     pub victim: VictimPolicy,
     pub gc: GcMode,
+    pub reserve_bands: u32,
     pub separate_streams: bool,
     pub static_wear_spread_cycles: u32,
     pub slc_cache: Option<SlcCache>,
     pub persistence: Option<Persistence>,
     pub placement: Option<PlacementConfig>,
+    pub map_cache: Option<MapCacheConfig>,
     pub endurance: Endurance,
     pub seed: u64,
 }
@@ -39,11 +43,13 @@ pub const PLAIN: Card = Card {
     u: 0.8,
     victim: VictimPolicy::Greedy,
     gc: PACED,
+    reserve_bands: 2,
     separate_streams: true,
     static_wear_spread_cycles: 0,
     slc_cache: None,
     persistence: None,
     placement: None,
+    map_cache: None,
     endurance: Endurance { rated_cycles: 100_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
     seed: 1,
 };
@@ -84,15 +90,20 @@ impl Card {
             parity_units: self.parity_units,
             victim: self.victim,
             gc: self.gc,
-            reserve_bands: 2,
+            reserve_bands: self.reserve_bands,
             separate_streams: self.separate_streams,
             static_wear_spread_cycles: self.static_wear_spread_cycles,
             slc_cache: self.slc_cache,
             persistence: self.persistence,
             placement: self.placement,
+            map_cache: self.map_cache,
         };
+        config.user_sectors = u64::from((self.bands - config.overhead_bands()) * self.band_sectors());
+        config.reserve_bands += u32::from(config.writes_map());
         let usable_sectors = (self.bands - config.overhead_bands()) * self.band_sectors();
         config.user_sectors = (self.u * f64::from(usable_sectors)) as u64;
+        let map_sectors = config.map_sectors(self.band_sectors().into());
+        config.user_sectors = (self.u * (f64::from(usable_sectors) - map_sectors as f64)) as u64;
         Ftl::new(&nand, self.bands, &config, self.seed).unwrap()
     }
 

@@ -41,6 +41,7 @@ fn adopt(made: &Made, found: &Found) -> Ftl {
             checkpoint_every_bands: 0,
         }),
         placement: None,
+        map_cache: None,
     };
     assert_eq!(config.layout(&nand.geometry), made.layout());
     let new = |_, _| FoundBlock { bad: false, cycles: 0 };

@@ -1,30 +1,40 @@
 //! Doubly linked lists over slots, each of which is in one list at most.
 
-/// Nothing: the end of a list.
-pub(super) const NONE: u32 = u32::MAX;
+/// The end of a list.
+const NONE: u32 = u32::MAX;
 
 /// The links of all slots. They grow as slots are used first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links {
+pub struct Links {
     /// Towards the tail, and towards the head.
     of: Vec<(u32, u32)>,
 }
 
 /// A list: slots enter at its head and leave at its tail, or from anywhere.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct List {
+pub struct List {
     head: u32,
     tail: u32,
     len: u32,
 }
 
 impl List {
+    /// A list without slots.
     pub const EMPTY: List = List { head: NONE, tail: NONE, len: 0 };
 
+    /// The number of slots in it.
+    #[inline]
     pub fn len(&self) -> u32 {
         self.len
     }
 
+    /// Whether it has no slots.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The slot that would leave next.
+    #[inline]
     pub fn tail(&self) -> Option<u32> {
         (self.tail != NONE).then_some(self.tail)
     }
@@ -32,6 +42,7 @@ impl List {
 
 impl Links {
     /// Puts a slot that is in no list at the head of one.
+    #[inline]
     pub fn push(&mut self, list: &mut List, slot: u32) {
         let at = slot as usize;
         if self.of.len() <= at {
@@ -47,6 +58,7 @@ impl Links {
     }
 
     /// Takes a slot out of the list that it is in.
+    #[inline]
     pub fn remove(&mut self, list: &mut List, slot: u32) {
         let (next, previous) = self.of[slot as usize];
         match previous {
@@ -65,7 +77,7 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use device::Rng;
+    use crate::Rng;
     use std::collections::VecDeque;
 
     #[test]
