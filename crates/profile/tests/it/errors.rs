@@ -416,10 +416,13 @@ fn handles_that_can_not_be_are_refused_at_their_line() {
         wrong(&volatile, "handles = 2\n"),
         "missing key 'power_loss_protection = true' in [card], which more than one handle needs"
     );
-    let cached = include_str!("../../../../cards/samsung-980-1tb.toml")
-        .replace("protection = { value = false", "protection = { value = true");
+    let protected = |text: &str| text.replace("protection = { value = false", "protection = { value = true");
     assert_eq!(
-        wrong(&cached, "handles = 2\n"),
+        wrong(&protected(include_str!("../../../../cards/samsung-980-1tb.toml")), "handles = 2\n"),
+        "a card whose host places its writes by handles holds its whole map in memory"
+    );
+    assert_eq!(
+        wrong(&protected(include_str!("../../../../cards/consumer-qlc-2tb.toml")), "handles = 2\n"),
         "more than one handle is modelled without an SLC cache and with mapping units of 4,096 bytes"
     );
 }
