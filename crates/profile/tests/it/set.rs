@@ -252,7 +252,9 @@ fn memory_for_a_part_of_the_map_is_of_models_alone() {
         Profile::builtin("tachion-400").unwrap().with_contents(None).unwrap()
     );
     let mut placed = Profile::builtin("tachion-400").unwrap();
-    ["placement.handles=2", "map_cache.bytes=1MiB"].map(|setting| placed.set(setting).unwrap());
+    for setting in ["placement.handles=2", "map_cache.bytes=1MiB"] {
+        placed.set(setting).unwrap();
+    }
     let refused = placed.lower(1.0).unwrap_err().to_string();
     assert!(refused.contains("by handles holds its whole map"), "{refused}");
     for (setting, said) in [
