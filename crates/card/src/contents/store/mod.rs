@@ -251,8 +251,11 @@ impl Store {
     pub fn read_unit(&mut self, at: UnitAddress, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.reads.count(at.band.0, at.die, 1);
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
-        let is_wanted = |sector: &usize| wanted >> sector & 1 == 1;
-        (0..unit.sectors()).filter(is_wanted).for_each(|sector| unit.provide(sector, &mut self.memory.payloads));
+        // Emulated flash gives shares of its own memory, and would have this memory thrown away.
+        if matches!(self.media, Medium::Outside(_)) {
+            let is_wanted = |sector: &usize| wanted >> sector & 1 == 1;
+            (0..unit.sectors()).filter(is_wanted).for_each(|sector| unit.provide(sector, &mut self.memory.payloads));
+        }
         let report = persist(|| self.media.read_some(at, wanted, unit))?;
         self.counters.reads += 1;
         self.counters.read_retries += u64::from(report.retries);
