@@ -38,9 +38,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 const SPARES: usize = 7;
 
 const MAGIC: [u8; 4] = *b"FLUF";
-/// crc32c by carry-less multiplication, which is several times as fast as the instruction for the length of payloads.
-const PAYLOADS_CRC: crc_fast::CrcAlgorithm = crc_fast::CrcAlgorithm::Crc32Iscsi;
-
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Raw {
@@ -100,15 +97,11 @@ pub(crate) fn encode(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: 
     let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
     assert_unit(shape, unit);
     let (payloads, rest) = out.split_at_mut(payload_area(shape));
-    let mut payload_crc = crc_fast::Digest::new(PAYLOADS_CRC);
     for sector in 0..sectors {
-        let out = &mut payloads[sector * payload_bytes..][..payload_bytes];
-        out.copy_from_slice(unit.payload(sector));
-        // The copy is still in the cache.
-        payload_crc.update(out);
+        payloads[sector * payload_bytes..][..payload_bytes].copy_from_slice(unit.payload(sector));
     }
     payloads[sectors * payload_bytes..].fill(0);
-    let payload_crc = payload_crc.finalize() as u32;
+    let payload_crc = unit.payloads_crc();
     let (frame, filling) = rest.split_at_mut(parts(shape) * SECTOR_BYTES);
     filling.fill(0);
     for (part, out) in frame.chunks_exact_mut(SECTOR_BYTES).enumerate() {
@@ -213,7 +206,7 @@ pub(crate) fn decode(
         return all(unit, if is_damaged { SectorState::Uncorrectable } else { SectorState::Erased });
     };
     let payloads = &payloads[..sectors * payload_bytes];
-    let is_torn = || !is_whole || crc_fast::checksum(PAYLOADS_CRC, payloads) as u32 != payload_crc;
+    let is_torn = || !is_whole || media::payload_crc(payloads) != payload_crc;
     if !was_synced(program) && is_torn() {
         return all(unit, SectorState::Erased);
     }

@@ -4,6 +4,7 @@ use crate::disks::IoKind;
 use crate::files::{Files, Purpose};
 use crate::module::BegunLog;
 use crate::sizes::PAGE_BYTES;
+use bytes::Bytes;
 use media::{Ended, LogArea, MediaError};
 
 /// The most that is read of a log in one request; the requests go side by side.
@@ -56,7 +57,8 @@ impl Files {
                 self.turn();
                 continue;
             };
-            let is_it = begun.offset_bytes == offset_bytes && begun.bytes == bytes;
+            let is_same = std::ptr::eq(&*begun.bytes, bytes) || begun.bytes == bytes;
+            let is_it = begun.offset_bytes == offset_bytes && is_same;
             self.logs.remove(&slot);
             if is_it {
                 return ended;
@@ -71,7 +73,7 @@ impl Files {
         written
     }
 
-    pub(crate) fn begin_write_of_log(&mut self, slot: u32, offset_bytes: u64, bytes: &[u8]) {
+    pub(crate) fn begin_write_of_log(&mut self, slot: u32, offset_bytes: u64, bytes: &Bytes) {
         // A write that was begun and given up must not end after this one.
         while self.logs.get(&slot).is_some_and(|begun| begun.ended.is_none()) {
             self.turn();
@@ -79,7 +81,7 @@ impl Files {
         let Ok(place) = self.log_place(slot, offset_bytes, bytes.len()) else { return };
         let mut buffer = self.pool.take(bytes.len());
         buffer.bytes_mut().copy_from_slice(bytes);
-        self.logs.insert(slot, BegunLog { offset_bytes, bytes: bytes.to_vec(), ended: None });
+        self.logs.insert(slot, BegunLog { offset_bytes, bytes: bytes.clone(), ended: None });
         self.begin(slot, Purpose::Log, IoKind::Write { durable: true }, place, buffer);
     }
 

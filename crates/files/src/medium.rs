@@ -425,7 +425,7 @@ impl Media for Files {
         self.write_log_now(slot, offset_bytes, bytes)
     }
 
-    fn begin_log(&mut self, slot: u32, offset_bytes: u64, bytes: &[u8]) {
+    fn begin_log(&mut self, slot: u32, offset_bytes: u64, bytes: &Bytes) {
         self.begin_write_of_log(slot, offset_bytes, bytes);
     }
 

@@ -10,6 +10,7 @@ use crate::marks::Marks;
 use crate::sizes::SESSION_BITS;
 use crate::superblock::Superblock;
 use crate::table::Entry;
+use bytes::Bytes;
 use media::{BlockAt, MediaError, UnitAt};
 use std::path::PathBuf;
 
@@ -120,7 +121,7 @@ impl SectorRead {
 #[derive(Debug)]
 pub(crate) struct BegunLog {
     pub offset_bytes: u64,
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// The result, when the write has ended.
     pub ended: Option<Result<(), MediaError>>,
 }

@@ -16,6 +16,7 @@
 
 mod band_set;
 mod checkpoint;
+mod crc;
 mod header;
 mod holes;
 mod ids;
@@ -30,6 +31,7 @@ pub use band_set::{BandSet, HEADER_BANDS};
 pub use checkpoint::{
     BAND_RECORD_BYTES, BandRecord, CHECKPOINT_HEAD_BYTES, Checkpoint, CheckpointError, CheckpointHead,
 };
+pub use crc::{crc_append, joined_crc, payload_crc};
 pub use header::{
     Durable, HEADER_BYTES, HeaderError, MAX_BITS_PER_CELL, MAX_MODULES, MAX_PAYLOAD_BYTES, MAX_SECTORS,
     MAX_STRIPE_UNITS, MAX_UNIT_SECTORS, MIN_PAYLOAD_BYTES, ModuleHeader, Slot, SlotState,
@@ -43,7 +45,7 @@ pub use log::{
     log_record_bytes,
 };
 pub use shape::Shape;
-pub use spare::{Role, SPARE_BYTES, Spare, SpareError, crc_append, payload_crc};
+pub use spare::{Role, SPARE_BYTES, Spare, SpareError};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};
 pub use version::{OLDEST_VERSION, VERSION};
 pub use volumes::{

@@ -168,7 +168,7 @@ pub fn encode_log_record(head: &LogHead, payload_bytes: usize, sectors: &[LogSec
         assert_eq!(sector.payload.len(), payload_bytes, "a payload of another length");
         out.extend_from_slice(sector.payload);
     }
-    raw.crc = crc32c::crc32c(&out[start + CRC_FROM..]).into();
+    raw.crc = crate::payload_crc(&out[start + CRC_FROM..]).into();
     out[start..start + LOG_HEAD_BYTES].copy_from_slice(raw.as_bytes());
 }
 
@@ -176,7 +176,7 @@ impl<'a> LogRecord<'a> {
     /// Reads the record that `bytes` begin with; more may follow it.
     pub fn decode(bytes: &'a [u8]) -> Result<LogRecord<'a>, LogError> {
         let record = LogRecord::decode_unchecked(bytes)?;
-        let crc = crc32c::crc32c(&bytes[CRC_FROM..record.len_bytes()]);
+        let crc = crate::payload_crc(&bytes[CRC_FROM..record.len_bytes()]);
         let (raw, _) = RawHead::ref_from_prefix(bytes).map_err(|_| LogError::Short)?;
         if raw.crc.get() != crc {
             return Err(LogError::Checksum);

@@ -236,36 +236,3 @@ impl Spare {
         })
     }
 }
-
-/// The checksum of earlier bytes and these together. `crc` is the checksum of the earlier bytes, or 0 if there are
-/// none.
-pub fn crc_append(crc: u32, bytes: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc, bytes)
-}
-
-/// The checksum of a payload: crc32c (Castagnoli), as iSCSI and ext4 use it.
-pub fn payload_crc(payload: &[u8]) -> u32 {
-    // Carry-less multiplication is three times as fast as the CRC instruction, once there is enough to be folded.
-    if payload.len() < FOLDED_BYTES {
-        return crc32c::crc32c(payload);
-    }
-    crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, payload) as u32
-}
-
-/// Payloads from this length on are folded.
-const FOLDED_BYTES: usize = 512;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_and_short_payloads_have_the_same_checksum() {
-        let bytes: Vec<u8> = (0..5_000u32).map(|at| ((at * at) >> 3) as u8).collect();
-        for len in [0, 1, 511, 512, 513, 4095, 4096, 5_000] {
-            assert_eq!(payload_crc(&bytes[..len]), crc32c::crc32c(&bytes[..len]), "{len} bytes");
-        }
-        // Appendix A.4 of RFC 7143: 32 bytes of zeroes.
-        assert_eq!(payload_crc(&[0; 32]), 0x8a91_36aa);
-    }
-}

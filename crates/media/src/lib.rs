@@ -46,7 +46,7 @@ mod wear;
 pub use error::{MediaError, persist};
 pub use fault::{Fault, Part};
 pub use flash::Flash;
-pub use format::{HEADER_BYTES, SPARE_BYTES, Shape};
+pub use format::{HEADER_BYTES, SPARE_BYTES, Shape, payload_crc};
 pub use media::{Ended, Media, ReadCount, ReadReport, SectorsAt};
 pub use medium::Medium;
 pub use module::Module;

@@ -254,7 +254,7 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     fn begin_header(&mut self, _module: u32, _copy: u32, _bytes: &[u8]) {}
 
     /// Begins a write of a module's log. A module has at most one in flight.
-    fn begin_log(&mut self, _module: u32, _offset_bytes: u64, _bytes: &[u8]) {}
+    fn begin_log(&mut self, _module: u32, _offset_bytes: u64, _bytes: &Bytes) {}
 
     /// Whether a write of a module's log that was begun is in flight.
     fn writes_log(&self, _module: u32) -> bool {

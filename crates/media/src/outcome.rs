@@ -4,7 +4,7 @@ use crate::hash::{hash, purpose};
 use crate::place::{BlockAt, UnitAt};
 use crate::slot::Unsynced;
 use crate::unit::Unit;
-use std::sync::Arc;
+use bytes::Bytes;
 
 /// An operation that is in flight when power goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum UnderWay {
     /// The erase of a block.
     Erase { at: BlockAt },
     /// The write of a record into the log of a module.
-    Log { module: u32, offset_bytes: u64, bytes: Arc<[u8]> },
+    Log { module: u32, offset_bytes: u64, bytes: Bytes },
 }
 
 /// The outcome of an operation that was in flight.

@@ -1,7 +1,7 @@
 //! A unit: the sectors of one program command.
 
 use crate::sectors::{Payload, Sectors};
-use format::Shape;
+use format::{Shape, crc_append, joined_crc};
 
 /// The outcome of reading a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,17 +16,23 @@ pub enum SectorState {
 }
 
 /// The sectors of a unit, each with its payload and its spare area.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Unit {
     sectors: Sectors,
     states: Vec<SectorState>,
+    /// The checksums of payloads, where whoever set them has said so.
+    crcs: Vec<Option<u32>>,
 }
 
 impl Unit {
     /// A unit of erased sectors.
     pub fn new(shape: &Shape) -> Unit {
         let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
-        Unit { sectors: Sectors::new(sectors, payload_bytes), states: vec![SectorState::Erased; sectors] }
+        Unit {
+            sectors: Sectors::new(sectors, payload_bytes),
+            states: vec![SectorState::Erased; sectors],
+            crcs: vec![None; sectors],
+        }
     }
 
     /// The number of sectors.
@@ -51,6 +57,7 @@ impl Unit {
 
     /// The payload of a sector, to write. It is not shared any more afterwards.
     pub fn payload_mut(&mut self, sector: usize) -> &mut [u8] {
+        self.crcs[sector] = None;
         self.sectors.payload_mut(sector)
     }
 
@@ -59,14 +66,25 @@ impl Unit {
         self.sectors.share(sector)
     }
 
-    /// Makes this the payload of a sector.
-    pub fn set_payload(&mut self, sector: usize, payload: &Payload) {
+    /// Makes this the payload of a sector, with its [`format::payload_crc`].
+    pub fn set_payload(&mut self, sector: usize, payload: &Payload, payload_crc: u32) {
+        self.crcs[sector] = Some(payload_crc);
         self.sectors.set_payload(sector, payload);
+    }
+
+    /// The checksum of all payloads, one after the other, from their own where these are known.
+    pub fn payloads_crc(&self) -> u32 {
+        let computed = || (0..self.sectors()).fold(0, |crc, sector| crc_append(crc, self.payload(sector)));
+        let known = self.crcs.iter().all(Option::is_some).then(|| self.crcs.iter().flatten().copied());
+        let joined = known.and_then(|known| joined_crc(self.sectors.payload_bytes(), known));
+        debug_assert!(joined.is_none_or(|crc| crc == computed()), "checksums of other payloads");
+        joined.unwrap_or_else(computed)
     }
 
     /// Gives a sector memory of its own to read into, if it has none; what its payload is then is undefined. The memory has
     /// no other owner, and the length of a payload.
     pub fn provide(&mut self, sector: usize, memory: &mut Vec<Payload>) {
+        self.crcs[sector] = None;
         self.sectors.provide(sector, memory);
     }
 
@@ -76,16 +94,19 @@ impl Unit {
     /// If the length differs.
     pub fn write_payload(&mut self, sector: usize, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.sectors.payload_bytes(), "a payload of another length");
+        self.crcs[sector] = None;
         self.sectors.write_payload(sector, bytes);
     }
 
     /// Makes the payload of a sector all zeroes.
     pub fn zero_payload(&mut self, sector: usize) {
+        self.crcs[sector] = None;
         self.sectors.zero_payload(sector);
     }
 
     /// Drops the payloads, which are undefined afterwards. Appends their memory to `freed` where it is not shared.
     pub fn forget(&mut self, freed: &mut Vec<Payload>) {
+        self.crcs.fill(None);
         self.sectors.forget(0..self.states.len(), freed);
     }
 
@@ -106,6 +127,7 @@ impl Unit {
 
     /// The spare areas and payloads of all sectors, to write.
     pub(crate) fn contents_mut(&mut self) -> &mut Sectors {
+        self.crcs.fill(None);
         &mut self.sectors
     }
 
@@ -120,3 +142,12 @@ impl Unit {
         );
     }
 }
+
+/// Units with the same contents and states are equal, whether their checksums are known or not.
+impl PartialEq for Unit {
+    fn eq(&self, other: &Unit) -> bool {
+        self.sectors == other.sectors && self.states == other.states
+    }
+}
+
+impl Eq for Unit {}

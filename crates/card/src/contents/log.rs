@@ -10,12 +10,12 @@
 //! - no module counts as rebuilt while a record that is needed lost its other copy.
 
 use crate::contents::store::Content;
+use bytes::Bytes;
 use device::RequestId;
 use ftl::Lba;
 use ftl::canary::{Canary, planted};
 use media::{LogArea, Payload};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 /// Counts of the write-ahead log since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct Writing {
     /// The oldest record that it names as needed.
     needed_from: u64,
     pub offset_bytes: u64,
-    pub bytes: Arc<[u8]>,
+    pub bytes: Bytes,
     /// The modules that it is written to, by number within the card, with their slots.
     pub to: [(u32, u32); 2],
     /// Flushes that are answered when it is there.
@@ -244,15 +244,15 @@ impl Log {
 
     /// The sectors for the next record: of each LBA the last that was written, unless `is_needed` refuses it.
     pub fn sectors(&self, is_needed: impl Fn(&Written) -> bool) -> Vec<Written> {
-        let mut newest: BTreeMap<u32, &Written> = BTreeMap::new();
-        for written in &self.unlogged {
-            newest.insert(written.lba.0, written);
-        }
-        newest.into_values().filter(|written| is_needed(written)).cloned().collect()
+        let mut newest: Vec<&Written> = self.unlogged.iter().rev().collect();
+        // Of those with one LBA the last that was written stays the first.
+        newest.sort_by_key(|written| written.lba.0);
+        newest.dedup_by_key(|written| written.lba.0);
+        newest.into_iter().filter(|written| is_needed(written)).cloned().collect()
     }
 
     /// A record of `sectors` begins to be written.
-    pub fn begin(&mut self, offset_bytes: u64, bytes: Arc<[u8]>, to: [(u32, u32); 2], sectors: Vec<Written>) {
+    pub fn begin(&mut self, offset_bytes: u64, bytes: Bytes, to: [(u32, u32); 2], sectors: Vec<Written>) {
         assert!(self.writing.is_none(), "one record is written at a time");
         let barrier = self.unlogged.back().map_or(0, |written| written.barrier);
         self.unlogged.clear();

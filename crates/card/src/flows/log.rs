@@ -14,7 +14,6 @@ use format::{LogHead, LogSector, SlotState, encode_log_record, log_record_bytes}
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa, StreamId};
 use media::{MediaError, UnderWay, persist};
-use std::sync::Arc;
 
 /// Records that go to the same two modules, one after the other.
 const RECORDS_IN_TURN: u64 = 64;
@@ -171,7 +170,7 @@ impl Card<Storage> {
     fn begin_record_on_modules(&mut self, now: Time) {
         let is_slow = self.is_on_slow_medium();
         let Some(writing) = self.contents.log.writing() else { return };
-        let (offset_bytes, bytes, to) = (writing.offset_bytes, Arc::clone(&writing.bytes), writing.to);
+        let (offset_bytes, bytes, to) = (writing.offset_bytes, writing.bytes.clone(), writing.to);
         if !is_slow {
             // As long as a program takes on the flash that is emulated.
             return self.core.timers.set(Timer::Log, now + self.core.config.nand.timing.native.program_ns);
@@ -200,7 +199,7 @@ impl Card<Storage> {
 
     fn record_may_be_written(&mut self, now: Time, done: &mut Done<Storage>) {
         let Some(writing) = self.contents.log.writing() else { return };
-        let (offset_bytes, bytes, to) = (writing.offset_bytes, Arc::clone(&writing.bytes), writing.to);
+        let (offset_bytes, bytes, to) = (writing.offset_bytes, writing.bytes.clone(), writing.to);
         let store = &self.contents.store;
         let is_there = |store: &Store, (logical, slot): (u32, u32)| store.slots[logical as usize] == Some(slot);
         if self.core.phase.is_halted() || to.iter().any(|at| is_there(store, *at) && store.media.writes_log(at.1)) {
@@ -272,7 +271,7 @@ impl Card<Storage> {
             there.map(|(_, module)| UnderWay::Log {
                 module,
                 offset_bytes: writing.offset_bytes,
-                bytes: Arc::clone(&writing.bytes),
+                bytes: writing.bytes.clone(),
             })
         })
     }

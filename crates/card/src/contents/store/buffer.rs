@@ -50,23 +50,84 @@ impl Content {
     }
 }
 
+/// The number of neighbouring addresses whose contents stand together. Addresses are given out one after the other, so a
+/// table of single ones would cost a cache miss for each.
+const RUN: usize = 64;
+
+/// The contents for neighbouring addresses, and how many there are.
+#[derive(Clone, Debug)]
+struct Run {
+    contents: Box<[Option<Content>]>,
+    count: usize,
+}
+
+impl Run {
+    fn new() -> Run {
+        Run { contents: vec![None; RUN].into(), count: 0 }
+    }
+}
+
+/// Runs without contents that are kept to be filled again.
+const MAX_EMPTY: usize = 64;
+
 /// By the address at which a sector will lie. At most what the write buffer and relocations under way hold.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
-    sectors: FxHashMap<u32, Content>,
+    runs: FxHashMap<u32, Run>,
+    empty: Vec<Run>,
 }
 
 impl Buffer {
     pub fn put(&mut self, ppa: Ppa, content: Content) {
-        let before = self.sectors.insert(ppa.0, content);
+        let (key, index) = place(ppa);
+        let run = self.runs.entry(key).or_insert_with(|| self.empty.pop().unwrap_or_else(Run::new));
+        let before = run.contents[index].replace(content);
         assert!(before.is_none(), "address {} was given out twice", ppa.0);
+        run.count += 1;
     }
 
     pub fn get(&self, ppa: Ppa) -> Option<&Content> {
-        self.sectors.get(&ppa.0)
+        let (key, index) = place(ppa);
+        self.runs.get(&key)?.contents[index].as_ref()
     }
 
     pub fn take(&mut self, ppa: Ppa) -> Option<Content> {
-        self.sectors.remove(&ppa.0)
+        let (key, index) = place(ppa);
+        let run = self.runs.get_mut(&key)?;
+        let content = run.contents[index].take()?;
+        run.count -= 1;
+        if run.count == 0 {
+            self.empty.extend(self.runs.remove(&key));
+            self.empty.truncate(MAX_EMPTY);
+        }
+        Some(content)
+    }
+}
+
+/// The run of an address, and its place there.
+fn place(ppa: Ppa) -> (u32, usize) {
+    (ppa.0 / RUN as u32, ppa.0 as usize % RUN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_where_they_were_put_and_leave_nothing_behind() {
+        let mut buffer = Buffer::default();
+        let content = |ppa: u32| Content::checked(Role::Data, u64::from(ppa), Lba(ppa), vec![0; 4].into(), ppa);
+        for round in 0..3 {
+            // Two stripes are filled side by side, across several runs.
+            let addresses = || (0..5 * RUN as u32).step_by(2).chain((1..5 * RUN as u32).step_by(2)).map(Ppa);
+            addresses().for_each(|ppa| buffer.put(ppa, content(ppa.0)));
+            assert!(addresses().all(|ppa| buffer.get(ppa) == Some(&content(ppa.0))));
+            assert_eq!(buffer.get(Ppa(5 * RUN as u32)), None);
+            for ppa in addresses() {
+                assert_eq!(buffer.take(ppa), Some(content(ppa.0)));
+                assert!(buffer.get(ppa).is_none() && buffer.take(ppa).is_none());
+            }
+            assert!(buffer.runs.is_empty() && buffer.empty.len() == 5, "round {round}");
+        }
     }
 }

@@ -65,7 +65,7 @@ impl Store {
                         let content = self.buffered(Ppa(start.0 + sector));
                         let entry = match content {
                             Some(content) => {
-                                built.set_payload(sector as usize, &content.payload);
+                                built.set_payload(sector as usize, &content.payload, content.payload_crc);
                                 spare.payload_crc = content.payload_crc;
                                 spare.role = content.role;
                                 spare.version = content.version;
@@ -95,7 +95,7 @@ impl Store {
                         spare.lba = (summary_index as usize * per_sector) as u32;
                         spare.version = spare.band_sequence;
                         spare.payload_crc = payload_crc(&payload);
-                        built.set_payload(sector as usize, &self.payload_of(&payload));
+                        built.set_payload(sector as usize, &self.payload_of(&payload), spare.payload_crc);
                         self.memory.summary = payload;
                         summary_index += 1;
                     }
@@ -118,7 +118,7 @@ impl Store {
                 }));
                 let spare = folded.parity(&Spare { unit: unit as u8, sector: sector as u8, ..base });
                 spare.encode(parity.spare_mut(sector));
-                parity.set_payload(sector, &self.payload_of(folded.payload()));
+                parity.set_payload(sector, &self.payload_of(folded.payload()), spare.payload_crc);
             }
             self.memory.folded = Some(folded);
             units[unit as usize] = Some(parity);
