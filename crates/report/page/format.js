@@ -56,6 +56,8 @@ function parts(unit, value) {
       return [threeDigits(value / 1e12), "TB"];
     case "seconds":
       return [trimmed(value, value < 10 ? 2 : 1), "s"];
+    case "celsius":
+      return [trimmed(value, 1), "°C"];
     case "count":
       if (value >= 0 && Number.isInteger(value)) return [grouped(value), ""];
       return [threeDigits(value), ""];

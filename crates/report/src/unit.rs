@@ -29,6 +29,8 @@ pub enum Unit {
     /// An amount of bytes as devices are sold, in powers of ten.
     Bytes,
     Seconds,
+    /// Degrees Celsius.
+    Celsius,
 }
 
 /// Narrow no-break space, between a number and its unit.
@@ -115,6 +117,7 @@ impl Unit {
                 (three_digits(value / scale), unit)
             }
             Unit::Seconds => (trimmed(value, if value < 10.0 { 2 } else { 1 }), "s"),
+            Unit::Celsius => (trimmed(value, 1), "°C"),
         }
     }
 
@@ -136,6 +139,7 @@ impl Unit {
             Unit::Count | Unit::Ratio => "",
             Unit::BlockBytes | Unit::Bytes => "bytes",
             Unit::Seconds => "s",
+            Unit::Celsius => "°C",
         }
     }
 }
@@ -177,6 +181,7 @@ mod tests {
         assert_eq!(plain(Unit::BlockBytes, 25e9), "25 GB");
         assert_eq!(plain(Unit::BlockBytes, 2_147_483_648.0), "2 GiB");
         assert_eq!(plain(Unit::Ratio, 0.0), "0");
+        assert_eq!(plain(Unit::Celsius, 79.96), "80 °C");
         assert_eq!(plain(Unit::Ratio, 0.012345), "0.0123");
         assert_eq!(plain(Unit::Ratio, f64::NAN), "–");
         assert_eq!(plain(Unit::Bytes, 999_499_999_999.0), "999 GB");

@@ -20,3 +20,10 @@ pub struct ThermalReport {
     /// Temperature at the end of each second.
     pub series: Vec<f64>,
 }
+
+impl ThermalReport {
+    /// Seconds of throttling at any level.
+    pub fn throttled_s(&self) -> f64 {
+        self.light_s + self.heavy_s + self.critical_s
+    }
+}

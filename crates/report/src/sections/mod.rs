@@ -12,6 +12,7 @@ mod published;
 mod redo;
 mod section;
 mod sweep;
+mod thermal;
 mod timeline;
 mod whatif;
 
@@ -46,6 +47,7 @@ pub fn questions(devices: &Devices, curves: usize) -> Vec<Question> {
         ("How long do responses take?", vec![distribution::section(devices, curves)]),
         ("What happens when it fills up?", vec![fill::section(devices)]),
         ("Does it stall?", vec![timeline::section(devices)]),
+        ("Does it get too hot?", vec![thermal::section(devices)]),
         ("How fast is a burst, and for how long?", vec![burst::section(devices)]),
         ("Which block size and which mix?", {
             let mut sections = named(&BLOCKS);

@@ -2,7 +2,7 @@
 
 use crate::common::{CACHE, HOSTILE, absurd, full, hostile, imported, partial};
 use report::{MAX_PAGE_BYTES, compare_page, review_page};
-use results::{DatabaseOltp, DatabaseOltpPoint, ReviewResult};
+use results::{DatabaseOltp, DatabaseOltpPoint, ReviewResult, ThermalReport};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::path::Path;
@@ -342,4 +342,34 @@ fn bursts_are_drawn_over_one_axis_and_told_in_a_table() {
     let page = review_page(&even);
     assert!(page.contains("no cache comes to its end") && !page.contains("Written fast into an emptied device"));
     assert!(!review_page(&partial()).contains("plot-burst"));
+}
+
+#[test]
+fn a_card_with_a_temperature_has_a_chapter_of_it_and_no_other_has() {
+    let heat = |highest_celsius, light_s| {
+        let series = vec![40.0, 60.0, highest_celsius];
+        Some(ThermalReport {
+            highest_celsius,
+            end_celsius: 79.5,
+            mean_watts: 4.1,
+            light_s,
+            series,
+            ..Default::default()
+        })
+    };
+    assert!(!review_page(&full("cool", 1.0)).contains("Does it get too hot?"));
+    let mut result = full("hot", 1.0);
+    result.sweeps[1].points[0].thermal = heat(80.5, 0.0);
+    result.sweeps[1].points[2].thermal = heat(81.0, 15.0);
+    if let Some(line) = &mut result.timeline {
+        line.point.thermal = heat(79.0, 0.0);
+    }
+    for page in [review_page(&result), compare_page(&[result.clone(), full("cool", 1.0)])] {
+        let chapter = page.split("Points, the hottest first").last().unwrap();
+        let hottest: Vec<usize> =
+            ["81\u{202f}°C", "80.5\u{202f}°C", "79\u{202f}°C"].map(|cell| chapter.find(cell).unwrap()).into();
+        assert!(hottest.is_sorted(), "the hottest first");
+        assert!(chapter.contains("25\u{202f}%") && chapter.contains("4.10\u{202f}W"));
+        assert!(page.contains("plot-thermal"));
+    }
 }

@@ -10,6 +10,7 @@ mod bounds;
 mod burst;
 mod claim;
 mod database;
+mod heat;
 mod quota;
 mod scaling;
 mod sync;
@@ -38,6 +39,7 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
         burst::burst(result),
         scaling::scaling(result),
         log(result),
+        heat::heat(result),
     ];
     claims.extend(of_device.into_iter().flatten());
     claims.extend(result.sync.as_ref().map(|verdict| {
