@@ -63,6 +63,7 @@ pub fn config() -> CardConfig {
             }),
             placement: None,
             map_cache: None,
+            zones: None,
         },
         bands: 16,
         link,

@@ -178,6 +178,23 @@ impl Bands {
         self.put_into_service(id, layout, blocks);
     }
 
+    /// Takes a free band out of service for good: it gives its blocks to others.
+    pub fn set_aside(&mut self, id: BandId, layout: &Layout) {
+        let band = &self.bands[id.0 as usize];
+        assert!(matches!(band.state, BandState::Free | BandState::Retired), "band {}", id.0);
+        if self.free.remove(&(band.cycles, id)) {
+            let sectors = u64::from(band.data_sectors);
+            self.set_free_sectors(self.free_sectors - sectors);
+        }
+        self.set_units(id, layout, vec![0; layout.groups as usize].into());
+        self.bands[id.0 as usize].state = BandState::Retired;
+    }
+
+    /// The most worn of the free bands, while there is more than one.
+    pub fn most_worn_free(&self) -> Option<BandId> {
+        (self.free.len() > 1).then(|| self.free.last().expect("there is one").1)
+    }
+
     fn set_free_sectors(&mut self, sectors: u64) {
         self.free_sectors = sectors;
         // Rounded to the nearest: a few bad blocks in each band must not cost a whole band, or the host would stall for

@@ -4,6 +4,7 @@ use crate::error::FtlError;
 use crate::layout::{Layout, word_line_run};
 use crate::map_cache::MapCacheConfig;
 use crate::placement_config::PlacementConfig;
+use crate::zone_config::ZoneConfig;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use media::nand::Geometry;
 
@@ -109,6 +110,8 @@ pub struct FtlConfig {
     pub placement: Option<PlacementConfig>,
     /// Memory for a part of the map, on a card that does not hold all of it: a model alone.
     pub map_cache: Option<MapCacheConfig>,
+    /// Zones that the host writes in order and resets: of models alone. Nothing is collected then.
+    pub zones: Option<ZoneConfig>,
 }
 
 /// Mean of the valid data, in bands, that lie in the victim of paced collection and in relocations in flight, and so in none of the bands among

@@ -30,6 +30,14 @@ pub enum FtlError {
         "{handles} handles: 2 to 16 are possible, with separate streams, without an SLC cache and without large mapping units"
     )]
     Handles { handles: u32 },
+    /// Zones where they can't be.
+    #[error(
+        "zones of which {max_open} may be open and {max_active} active: 1 to 128 are possible, no more open than active, without handles, an SLC cache, a part of the map and large mapping units"
+    )]
+    Zones { max_open: u32, max_active: u32 },
+    /// Fewer good bands than zones need.
+    #[error("{zones} zones need {needed} bands without bad blocks and one more, and there are {bands}")]
+    ZonesBeyondBands { zones: u32, needed: u32, bands: u32 },
     /// Garbage collection could run out of space.
     #[error("reserve of {reserve_bands} bands: garbage collection needs at least 2")]
     Reserve { reserve_bands: u32 },

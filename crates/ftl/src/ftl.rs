@@ -15,6 +15,7 @@ use crate::stripe_units::StripeUnits;
 use crate::table::Table;
 use crate::valid::ValidMap;
 use crate::victims::Victims;
+use crate::zone_table::ZoneTable;
 use media::nand::{Blocks, CellMode, NandConfig};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -48,6 +49,8 @@ pub struct Ftl {
     pub(crate) rebuild_snapshot: Option<Box<RebuildSnapshot>>,
     /// The handles by which the host places its writes.
     pub(crate) placement: Option<Box<Placement>>,
+    /// The zones of a card whose host writes zones.
+    pub(crate) zones: Option<Box<ZoneTable>>,
     /// Data sectors of a band without bad blocks.
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream, because drivers drain it after each
@@ -92,11 +95,15 @@ impl Ftl {
             return Err(FtlError::TooLarge { sectors: sectors.max(config.user_sectors) });
         }
         let layout = config.layout(geometry);
-        let blocks = Blocks::new(nand, bands, seed);
+        let mut blocks = Blocks::new(nand, bands, seed);
+        if config.zones.is_some() {
+            blocks.gather_bad();
+        }
         let bands = Bands::new(&layout, bands, &blocks);
         let full_band_sectors = layout.band_data_sectors(|_| layout.all_units());
         let placement = Placement::of(config, bands.count())?;
-        let ftl = Ftl {
+        let zones = ZoneTable::of(config, full_band_sectors)?;
+        let mut ftl = Ftl {
             config: *config,
             layout,
             map: Table::new(config.map_entries() as usize),
@@ -117,13 +124,22 @@ impl Ftl {
             kept_free_bands: 0,
             rebuild_snapshot: None,
             placement,
+            zones,
             full_band_sectors,
             sealed: VecDeque::new(),
             closing: Default::default(),
         };
         let usable_sectors = ftl.usable_sectors(config.overhead_bands());
-        if config.user_sectors >= usable_sectors {
+        if config.user_sectors >= usable_sectors && config.zones.is_none() {
             return Err(FtlError::NoSpare { user_sectors: config.user_sectors, usable_sectors });
+        }
+        ftl.set_narrow_bands_aside();
+        if let (Some(states), Some(zones)) = (ftl.zones(), config.zones) {
+            let (zones, needed) = (states.limits().zones, states.limits().zones * zones.bands);
+            let bands = ftl.free_bands();
+            if zones == 0 || bands <= needed {
+                return Err(FtlError::ZonesBeyondBands { zones, needed, bands });
+            }
         }
         Ok(ftl)
     }
@@ -232,6 +248,9 @@ impl Ftl {
     #[inline]
     pub fn can_write(&self) -> bool {
         let min_free = if self.streams[StreamId::Host as usize].needs_band() {
+            if self.zones.is_some() {
+                return self.bands.free_count() > 0;
+            }
             self.config.reserve_bands + 1
         } else if self.config.separate_streams {
             0
@@ -406,16 +425,18 @@ impl Ftl {
     /// A stream, and its full bands that are not yet completely on flash.
     #[inline]
     fn stream_and_closing(&mut self, stream: StreamId, handle: u8) -> (&mut Stream, &mut VecDeque<(BandId, u64)>) {
-        match &mut self.placement {
-            Some(placement) if handle > 0 => placement.stream_and_closing(stream, handle),
+        match (&mut self.placement, &mut self.zones) {
+            (Some(placement), _) if handle > 0 => placement.stream_and_closing(stream, handle),
+            (_, Some(zones)) if handle > 0 => zones.stream_and_closing(handle),
             _ => (&mut self.streams[stream as usize], &mut self.closing[stream as usize]),
         }
     }
 
     /// The next stripe of the summary of the band that a sealed stripe has filled.
     fn next_summary(&mut self, sealed: &SealedStripe) -> Option<SealedStripe> {
-        let stream = match &mut self.placement {
-            Some(placement) if sealed.handle > 0 => placement.stream_and_closing(sealed.stream, sealed.handle).0,
+        let stream = match (&mut self.placement, &mut self.zones) {
+            (Some(placement), _) if sealed.handle > 0 => placement.stream_and_closing(sealed.stream, sealed.handle).0,
+            (_, Some(zones)) if sealed.handle > 0 => zones.stream_and_closing(sealed.handle).0,
             _ => &mut self.streams[sealed.stream as usize],
         };
         stream.next_summary(&self.layout, &self.bands)
@@ -490,7 +511,7 @@ impl Ftl {
 
     /// Makes the closed bands that are completely on flash possible victims.
     #[inline]
-    fn settle_closed(&mut self, stream: StreamId, handle: u8) {
+    pub(crate) fn settle_closed(&mut self, stream: StreamId, handle: u8) {
         loop {
             let (s, closing) = self.stream_and_closing(stream, handle);
             let Some(&(band, barrier)) = closing.front() else { return };
@@ -498,6 +519,14 @@ impl Ftl {
                 return;
             }
             closing.pop_front();
+            if let Some(zones) = &mut self.zones {
+                // It is erased when its zone is reset.
+                if zones.is_given_up(band) {
+                    self.bands.set_state(band, BandState::Closed, BandState::Stale);
+                    self.put_aside_stale(band, 0);
+                }
+                continue;
+            }
             if stream == StreamId::Checkpoint {
                 // A checkpoint's band is never collected, and may have been given up by now.
                 continue;

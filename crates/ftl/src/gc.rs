@@ -472,7 +472,13 @@ impl Ftl {
                 }
             }
         }
+        if self.zones.is_some() {
+            self.mend(band);
+        }
         self.freed(band);
+        if self.zones.is_some() {
+            self.settle_mended(band);
+        }
     }
 
     fn freed(&mut self, band: BandId) {

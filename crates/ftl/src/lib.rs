@@ -49,6 +49,10 @@ mod stripe_units;
 mod table;
 mod valid;
 mod victims;
+mod zone_config;
+mod zone_states;
+mod zone_table;
+mod zones;
 
 pub use adopt::FoundBlock;
 pub use bands::BandState;
@@ -67,3 +71,6 @@ pub use placement_config::{Isolation, MAX_HANDLES, PlacementConfig};
 pub use stream::{SealedStripe, StreamId, StripeKind};
 pub use stripe_units::{StripeUnits, split_units};
 pub use table::Table;
+pub use zone_config::{MAX_ACTIVE_ZONES, ZoneConfig};
+pub use zone_states::{ZoneCounters, ZoneError, ZoneLimits, ZoneState, ZoneStates};
+pub use zones::{ZonePadding, ZoneReset};

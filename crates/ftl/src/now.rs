@@ -13,6 +13,9 @@ pub struct ReadOnly;
 impl Ftl {
     /// Writes a sector and does all the work that this makes due: programs, relocations and erases.
     pub fn write_now(&mut self, lba: Lba) -> Result<(), ReadOnly> {
+        if self.zones.is_some() {
+            self.write_zone_now(lba).map_err(|_| ReadOnly)?;
+        }
         self.make_room_now()?;
         self.write(lba);
         self.written_now();

@@ -40,9 +40,12 @@ impl Ftl {
         self.placement.as_ref().map_or(AllHandles::default(), |placement| placement.counters)
     }
 
-    /// Gives a sector the next address of its handle's stream; `None` where the stream is not divided by handles.
+    /// Gives a sector the next address of its handle's stream, or of its zone; `None` where the stream is not divided.
     #[inline(never)]
     pub(crate) fn append_apart(&mut self, id: StreamId, lba: Lba, relocated: bool) -> Option<Ppa> {
+        if self.zones.is_some() {
+            return Some(self.append_to_zone(lba));
+        }
         let placement = self.placement.as_mut().filter(|placement| placement.divides(id))?;
         let index = placement.handle_of(lba);
         placement.counters[index].host_sectors += u64::from(!relocated);

@@ -228,6 +228,19 @@ impl Stream {
         Some(self.seal(padding, layout, bands))
     }
 
+    /// Gives up the open stripe, which is not programmed any more. Returns the sectors of the host in it.
+    pub fn discard_open_stripe(&mut self) -> u32 {
+        if !self.stripe_is_open {
+            return 0;
+        }
+        self.stripe_is_open = false;
+        self.units_left = 0;
+        self.next = self.run_end;
+        self.stripe += 1;
+        self.stripe_durable(self.opened - 1);
+        std::mem::take(&mut self.host_sectors)
+    }
+
     /// The next stripe of the open band's summary, after the last data stripe. `None` when the band is full; then the
     /// stream has no open band any more.
     pub fn next_summary(&mut self, layout: &Layout, bands: &Bands) -> Option<SealedStripe> {

@@ -356,6 +356,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
         }),
         placement: placement::read(settings)?,
         map_cache: None,
+        zones: None,
     })
 }
 

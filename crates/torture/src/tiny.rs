@@ -109,6 +109,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             }),
             placement: None,
             map_cache: None,
+            zones: None,
         },
         bands: BANDS,
         link: LinkConfig {

@@ -14,3 +14,5 @@ mod slc;
 mod trim;
 mod wear;
 mod write_amplification;
+mod zone_states;
+mod zones;

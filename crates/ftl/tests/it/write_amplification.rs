@@ -91,6 +91,7 @@ impl Card {
             persistence: None,
             placement: None,
             map_cache: None,
+            zones: None,
         };
         let bands = u * f64::from(self.bands - config.overhead_bands()) + config.moving_data_bands();
         config.user_sectors = (bands * f64::from(self.band_sectors())).round() as u64;

@@ -52,6 +52,29 @@ impl Blocks {
         }
     }
 
+    /// Puts the bad blocks of each die at its end, where blocks are all alike: as many bands as can be have none.
+    pub fn gather_bad(&mut self) {
+        let bands = self.written.len() as u32 / self.dies;
+        for die in 0..self.dies {
+            let (mut good, mut last) = (0, bands);
+            while good < last {
+                if !self.is_bad(good, die) {
+                    good += 1;
+                    continue;
+                }
+                last -= 1;
+                self.exchange(good, last, die);
+            }
+        }
+    }
+
+    /// Exchanges two blocks of a die.
+    pub fn exchange(&mut self, band: u32, other: u32, die: u32) {
+        let (one, other) = (self.index(band, die), self.index(other, die));
+        self.written.swap(one, other);
+        self.cycles.swap(one, other);
+    }
+
     #[inline]
     fn index(&self, band: u32, die: u32) -> usize {
         debug_assert!(die < self.dies);

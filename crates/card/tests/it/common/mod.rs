@@ -50,6 +50,7 @@ pub fn small() -> CardConfig {
             persistence: None,
             placement: None,
             map_cache: None,
+            zones: None,
         },
         bands: 64,
         link: LinkConfig {

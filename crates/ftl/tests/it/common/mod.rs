@@ -3,6 +3,7 @@
 use device::Rng;
 use ftl::{
     BandId, Ftl, FtlConfig, GcMode, Lba, MapCacheConfig, Persistence, PlacementConfig, SlcCache, StripeId, VictimPolicy,
+    ZoneConfig,
 };
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
@@ -28,6 +29,7 @@ pub struct Card {
     pub persistence: Option<Persistence>,
     pub placement: Option<PlacementConfig>,
     pub map_cache: Option<MapCacheConfig>,
+    pub zones: Option<ZoneConfig>,
     pub endurance: Endurance,
     pub seed: u64,
 }
@@ -50,6 +52,7 @@ pub const PLAIN: Card = Card {
     persistence: None,
     placement: None,
     map_cache: None,
+    zones: None,
     endurance: Endurance { rated_cycles: 100_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
     seed: 1,
 };
@@ -97,6 +100,7 @@ impl Card {
             persistence: self.persistence,
             placement: self.placement,
             map_cache: self.map_cache,
+            zones: self.zones,
         };
         config.user_sectors = u64::from((self.bands - config.overhead_bands()) * self.band_sectors());
         config.reserve_bands += u32::from(config.writes_map());
