@@ -51,6 +51,9 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     if profile.lower(scale)?.cards().iter().any(|card| card.model.missing_module.is_some()) {
         return Err(LifetimeFailure::MissingModule.into());
     }
+    if profile.lower(scale)?.cards().iter().any(|card| card.ftl.zones.is_some()) {
+        return Err(LifetimeFailure::Zones.into());
+    }
     let load = FileioConfig {
         mode,
         block_bytes: writes.block.0,

@@ -30,7 +30,7 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     let scale = opening::scale(&profile, args.device.scale)?;
     let device = profile.lower(scale)?;
     let fill_bytes = fill_bytes(&device, args.device.fill.0);
-    let load = load(args, name, fill_bytes);
+    let load = load(args, name, whole_regions(args, &device, fill_bytes));
     load.validate()?;
     check_size(&load, &profile, &device, scale)?;
     let spec = RunSpec {
@@ -92,6 +92,12 @@ fn behind_its_master(
     let master = target::run(&master, progress)?;
     let Some(Application::Tpcc(report)) = master.application else { unreachable!("TPC-C reports") };
     Ok(LoadConfig::Replica(ReplicaConfig { master_tps: report.tps, ..replica }))
+}
+
+/// The bytes of a file whose regions are whole zones, where the device has some and each thread has a region.
+fn whole_regions(args: &RunArgs, device: &DeviceConfig, bytes: u64) -> u64 {
+    let streams = if args.fileio.own_regions { args.fileio.threads } else { 1 };
+    target::whole_zones(device, bytes, streams, args.fileio.block.0)
 }
 
 /// Whole sectors that hold data before the run.

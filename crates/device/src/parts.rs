@@ -24,6 +24,8 @@ pub enum Cause {
     GcStall,
     /// Learning where the sectors lie: the map had to be asked for in the host's memory, or read from flash.
     MapLookup,
+    /// Waiting for a zone: for the host's earlier writes to it, or until it was reset or finished.
+    Zone,
     /// The die was busy with a read of the host.
     DieHostRead,
     /// The die was busy with a program of the host's data.
@@ -71,6 +73,7 @@ impl Cause {
         Cause::BufferErase,
         Cause::GcStall,
         Cause::MapLookup,
+        Cause::Zone,
         Cause::DieHostRead,
         Cause::DieHostProgram,
         Cause::DieRelocationRead,
@@ -89,7 +92,7 @@ impl Cause {
         Cause::DiskTransfer,
     ];
     /// How many causes there are.
-    pub const COUNT: usize = 26;
+    pub const COUNT: usize = 27;
 
     /// The name in JSON.
     pub fn key(self) -> &'static str {
@@ -104,6 +107,7 @@ impl Cause {
             Cause::BufferErase => "buffer_full_erase",
             Cause::GcStall => "gc_stall",
             Cause::MapLookup => "map_lookup",
+            Cause::Zone => "zone",
             Cause::DieHostRead => "die_host_read",
             Cause::DieHostProgram => "die_host_program",
             Cause::DieRelocationRead => "die_relocation_read",
@@ -136,6 +140,7 @@ impl Cause {
             Cause::BufferErase => "buffer full: erase",
             Cause::GcStall => "stopped for GC",
             Cause::MapLookup => "map lookup",
+            Cause::Zone => "zone",
             Cause::DieHostRead => "die busy: host read",
             Cause::DieHostProgram => "die busy: host program",
             Cause::DieRelocationRead => "die busy: relocation read",

@@ -61,7 +61,7 @@ impl DeviceConfig {
             DeviceConfig::Disks(array) => disks::user_bytes(array),
             DeviceConfig::Volume(volume) => volume.capacity_bytes,
             DeviceConfig::Cached(cached) => cached.back.user_bytes(),
-            DeviceConfig::Card(card) => card.ftl.user_sectors * SECTOR_BYTES,
+            DeviceConfig::Card(card) => card.user_bytes(),
             DeviceConfig::Mirrored { cards } => {
                 cards.iter().map(|card| card.ftl.user_sectors * SECTOR_BYTES).min().unwrap_or(0)
             }

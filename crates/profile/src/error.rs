@@ -276,6 +276,20 @@ pub enum Problem {
     /// A buffer in which the stripes of handles that wait for more leave no room.
     #[error("each handle keeps a stripe open, and one more is programmed: that takes {} bytes of buffer, of which there are {}", grouped(*.needed_bytes), grouped(*.bytes))]
     BufferOfHandles { bytes: u64, needed_bytes: u64 },
+    /// Zones on a card that is not a plain one.
+    #[error(
+        "zones are modelled of a single card, without handles, a cache, an SLC cache, a part of the map and mapping units of more than 4,096 bytes"
+    )]
+    ZonesApart,
+    /// A buffer in which the stripes of zones that wait for more leave no room.
+    #[error("each active zone keeps a stripe open, and one more is programmed: that takes {} bytes of buffer, of which there are {}", grouped(*.needed_bytes), grouped(*.bytes))]
+    BufferOfZones { bytes: u64, needed_bytes: u64 },
+    /// More zones than there are bands for.
+    #[error("{zones} zones are more than the {possible} that the flash holds beside the bands kept for bad blocks")]
+    ZonesBeyondFlash { zones: u32, possible: u32 },
+    /// A card that hosts reach over protocols that know no zones.
+    #[error("only a model has zones: hosts of a card that is served have no way to write them in order and reset them")]
+    ZonesOfModels,
     /// A card that is too hot when it does nothing.
     #[error(
         "a card at rest is throttled: ambient_celsius + idle_watts x kelvin_per_watt reaches where light throttling ends"

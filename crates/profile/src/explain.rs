@@ -7,7 +7,7 @@ use crate::figures::Figures;
 use crate::flash::{Flash, HostLayout};
 use crate::profile::{Full, Profile};
 use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
-use card::{PlacedBy, RelocationPath, ThermalConfig};
+use card::{PlacedBy, RelocationPath, ThermalConfig, ZoneWrites};
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, RaidLevel, VolumeConfig};
 use ftl::{GcMode, Isolation, VictimPolicy};
@@ -331,6 +331,17 @@ fn management(page: &mut Page, flash: &Flash) {
             PlacedBy::File => "one for a database's data, one for its log",
         };
         page.row("handles", &format!("{}, {by}; {isolation}", placement.handles));
+    }
+    if let (Some(zones), Some(limits)) = (ftl.zones, card.zone_limits()) {
+        let size = binary_bytes(u64::from(limits.capacity) * SECTOR_BYTES);
+        let bands = count(u64::from(zones.bands), "band", "bands");
+        page.row("zones", &format!("{} of {size}, {bands} each: nothing is collected", grouped(u64::from(limits.zones))));
+        page.row("", &format!("{} may be open, {} active", zones.max_open, zones.max_active));
+        let writes = match card.model.zone_host.writes {
+            ZoneWrites::AtPointer => "at the write pointer, one of a zone at a time",
+            ZoneWrites::Appended => "by appends",
+        };
+        page.row("", &format!("the host writes {writes}"));
     }
     let path = match card.relocation_path {
         RelocationPath::Internal => "inside the card".to_string(),

@@ -8,7 +8,8 @@ use crate::placement;
 use crate::reliability;
 use crate::settings::Settings;
 use crate::thermal;
-use card::{CardConfig, Care, Housekeeping, LinkConfig, ModelState, RelocationPath, TimeSpread};
+use crate::zones;
+use card::{CardConfig, Care, Housekeeping, LinkConfig, ModelState, RelocationPath, TimeSpread, ZoneHost};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -117,11 +118,13 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
             thermal: thermal::read(settings)?,
             placed_by: placement::placed_by(settings),
             map_hit_ns: 0,
+            zone_host: ZoneHost::default(),
         },
     };
     map_cache::read(settings, &mut card)?;
     check_stripes(settings, &card)?;
     hold_what_is_under_way(&mut card);
+    zones::read(settings, &mut card, cards)?;
     check_room(settings, &card)?;
     check_limits(settings, &card)?;
     let bytes = card.ftl.user_sectors * SECTOR_BYTES;
@@ -135,6 +138,8 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     }
     let physics = reliability::read_physics(settings, &card)?;
     card.model.physics = media::may_retry(&physics).then_some(physics);
+    // Zones are sold as they are: no part of them is spare.
+    let sold_bytes = if card.ftl.zones.is_some() { card.user_bytes() } else { sold_bytes };
     Ok(Flash { card, cards: cards as u32, layout, dead, rebuild_bytes_per_s, host_stripe_bytes, sold_bytes, physics })
 }
 

@@ -82,6 +82,7 @@ mod text;
 mod thermal;
 mod units;
 mod volume;
+mod zones;
 
 pub use cache::{CacheConfig, CacheMode, CachePolicy, Promotion};
 pub use capacity::Capacities;

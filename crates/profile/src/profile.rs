@@ -15,6 +15,7 @@ use crate::settings::Settings;
 use crate::sources;
 use crate::summary::Summary;
 use crate::volume;
+use crate::zones;
 use card::CardConfig;
 use disk::{ArrayConfig, VolumeConfig};
 use serde_json::{Value, json};
@@ -241,6 +242,9 @@ impl Profile {
         }
         if flash.card.model.missing_module.is_some() {
             return Err(self.settings.wrong("card", "missing_module", Problem::OnlyOfModels));
+        }
+        if flash.card.ftl.zones.is_some() {
+            return Err(self.settings.wrong(zones::TABLE, "bands", Problem::ZonesOfModels));
         }
         if flash.card.ftl.mapping_sectors > 1 {
             return Err(self.settings.wrong("ftl", "mapping_unit", Problem::MappedBySectors));

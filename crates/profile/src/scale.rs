@@ -6,6 +6,7 @@
 //! together with the user capacity, so that the spare factor without them stays the same.
 
 use crate::capacity::Capacities;
+use crate::zones;
 use card::CardConfig;
 use device::SECTOR_BYTES;
 use disk::ArrayConfig;
@@ -21,6 +22,9 @@ const SPARE_BANDS_PER_SWING: f64 = 4.0;
 
 /// The card at `scale`, which is above 0 and at most 1. Exact at 1; never smaller than the constants above allow.
 pub(crate) fn card(full: &CardConfig, scale: f64) -> CardConfig {
+    if let Some(of) = full.ftl.zones {
+        return zones::scaled(full, of, scale);
+    }
     let Capacities { overhead_bands, data_sectors_per_band, .. } = Capacities::of(full);
     let full_data_bands = full.bands - overhead_bands;
     let data_bands = data_bands(full, full_data_bands, data_sectors_per_band, scale);

@@ -5,6 +5,7 @@
 
 use crate::text::listed;
 use crate::units::{parse_bytes, parse_share};
+use crate::zones::MAX_ACTIVE;
 use results::words::grouped;
 use std::fmt;
 
@@ -198,6 +199,8 @@ pub(crate) const PROMOTIONS: &[&str] = &["first-miss", "second-miss"];
 pub(crate) const ISOLATIONS: &[&str] = &["initial", "persistent"];
 /// Rules by which a host places its writes, as files name them.
 pub(crate) const PLACED_BY: &[&str] = &["heat", "thread", "file"];
+/// Ways in which a host writes to zones, as files name them.
+pub(crate) const ZONE_WRITES: &[&str] = &["pointer", "append"];
 /// Kinds of device, as files name them.
 pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks", "volume"];
 
@@ -380,6 +383,18 @@ pub(crate) static CARD: Schema = Schema {
                 counted("handles", 1, ftl::MAX_HANDLES as u64),
                 key("isolation", Kind::Choice(ISOLATIONS)),
                 key("by", Kind::Choice(PLACED_BY)),
+            ],
+        },
+        TableSchema {
+            name: "zones",
+            keys: &[
+                counted("bands", 1, 1 << 10),
+                counted("count", 1, MAX_BANDS),
+                counted("max_open", 1, MAX_ACTIVE),
+                counted("max_active", 1, MAX_ACTIVE),
+                key("writes", Kind::Choice(ZONE_WRITES)),
+                time("append_ns", 0),
+                key("unwritten", Kind::Share),
             ],
         },
         TableSchema {

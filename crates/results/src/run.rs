@@ -116,6 +116,9 @@ pub struct Flash {
     /// Use of the map, on a card whose memory holds a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<MapUse>,
+    /// What the host did with the zones of a card that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneUse>,
     /// The work for each handle by which the host places its writes; empty for a card without handles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handles: Vec<Handle>,
@@ -138,6 +141,27 @@ impl Flash {
         let map = self.map.map_or(0, |map| map.programmed_pages);
         self.host_pages + self.relocated_pages + map + self.parity_pages + self.padding_pages + self.metadata_pages
     }
+}
+
+/// What a host did with the zones of a card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZoneUse {
+    /// Zones of the card.
+    pub count: u64,
+    /// 4 KiB pages that can be written to a zone.
+    pub capacity_pages: u64,
+    /// Zones that were opened, by a write or by the host.
+    pub opened: u64,
+    /// Zones that were closed because another one took their open resource.
+    pub closed_implicitly: u64,
+    /// Zones that were written to their end.
+    pub filled: u64,
+    /// Zones that the host finished before their end.
+    pub finished: u64,
+    /// Zones that held something and were reset.
+    pub reset: u64,
+    /// Zones that bad blocks have taken, at the end.
+    pub offline: u64,
 }
 
 /// Use of a map of which memory holds a part.

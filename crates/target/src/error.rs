@@ -16,6 +16,23 @@ pub enum RunError {
     /// More kinds of writes than handles.
     #[error("placement.handles: the load has {regions} regions to place, and the card {handles} handles")]
     TooFewHandles { regions: u32, handles: u32 },
+    /// A load that writes where it likes.
+    #[error(
+        "zones are written in order and reset: take seqwr, seqrewr, seqrw, or a load that only reads; a card without [zones] takes all loads"
+    )]
+    ZonesInOrder,
+    /// Writes of a part of a sector.
+    #[error("zones are written in whole sectors: the blocks, and what shifts them, must be multiples of 4,096 bytes")]
+    ZoneBlocks,
+    /// A block that no zone has room for.
+    #[error("blocks of {block_bytes} bytes are larger than the {zone_bytes} bytes that a zone is written with")]
+    ZoneBelowBlock { block_bytes: u32, zone_bytes: u64 },
+    /// A region that begins where no zone does.
+    #[error("the load begins to write at byte {at}, within a zone: its regions must be multiples of {zone_bytes} bytes")]
+    ZoneRegions { at: u64, zone_bytes: u64 },
+    /// More zones than may be active.
+    #[error("the load writes {streams} zones at once, and {max_active} may be active (zones.max_active)")]
+    ZoneStreams { streams: u32, max_active: u32 },
     /// Nothing to measure.
     #[error("nothing to measure: {what}")]
     NoMeasure { what: &'static str },

@@ -28,6 +28,8 @@ mod steady;
 mod striped;
 mod tail;
 mod target;
+mod zone_check;
+mod zoned;
 
 pub use bursts::BurstDevice;
 pub use cached::{Cached, Counts, Directory, Instant, WarmUp, warm_cache};
@@ -45,3 +47,5 @@ pub use run::{Measure, Prepared, RunSpec, measure, pattern_of, prepare, run, war
 pub use steady::{SteadyRule, steady_state};
 pub use striped::Striped;
 pub use target::{BurstSeries, BurstSpec, Clock, Effort, Measurement, State, Target, TargetError};
+pub use zone_check::whole_zones;
+pub use zoned::Zoned;

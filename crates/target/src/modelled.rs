@@ -1,7 +1,7 @@
 //! The modelled devices behind one name.
 
 use crate::error::RunError;
-use crate::{Cached, Gone, Instant, Mirrored, Raid5, Striped};
+use crate::{Cached, Gone, Instant, Mirrored, Raid5, Striped, Zoned};
 use card::{CardConfig, MediaCounters, ModelCard};
 use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, Volume};
@@ -15,6 +15,8 @@ use results::{Flash, MapUse, ThermalReport, Wear};
 pub enum Modelled {
     /// A flash card.
     Card(Box<ModelCard>),
+    /// A card with zones, and the host that writes them.
+    Zoned(Box<Zoned>),
     /// Cards striped by the host.
     Striped(Striped),
     /// Cards mirrored by the host.
@@ -38,9 +40,14 @@ impl Modelled {
         };
         let all = |cards: &[CardConfig]| all_for(cards, max_requests);
         Ok(match config {
-            DeviceConfig::Card(config) => {
-                Modelled::Card(Box::new(ModelCard::new(config, max_requests, explain, seed)?))
-            }
+            DeviceConfig::Card(config) => match config.ftl.zones {
+                Some(zones) => {
+                    let depth = Zoned::depth(max_requests, zones.max_active);
+                    let card = ModelCard::new(config, depth, explain, seed)?;
+                    Modelled::Zoned(Box::new(Zoned::new(card, max_requests)))
+                }
+                None => Modelled::Card(Box::new(ModelCard::new(config, max_requests, explain, seed)?)),
+            },
             DeviceConfig::Striped { cards, stripe_bytes } => {
                 Modelled::Striped(Striped::new(all(cards)?, *stripe_bytes, max_requests))
             }
@@ -67,6 +74,7 @@ impl Modelled {
     pub fn cards(&self) -> &[ModelCard] {
         match self {
             Modelled::Card(card) => std::slice::from_ref(card),
+            Modelled::Zoned(zoned) => std::slice::from_ref(zoned.card()),
             Modelled::Striped(striped) => striped.cards(),
             Modelled::Mirrored(mirrored) => mirrored.cards(),
             Modelled::Raid5(raid) => raid.cards(),
@@ -79,6 +87,7 @@ impl Modelled {
     fn cards_mut(&mut self) -> &mut [ModelCard] {
         match self {
             Modelled::Card(card) => std::slice::from_mut(card),
+            Modelled::Zoned(zoned) => std::slice::from_mut(zoned.card_mut()),
             Modelled::Striped(striped) => striped.cards_mut(),
             Modelled::Mirrored(mirrored) => mirrored.cards_mut(),
             Modelled::Raid5(raid) => raid.cards_mut(),
@@ -162,6 +171,7 @@ impl Modelled {
                 max: wear.iter().map(|w| w.1).max().unwrap_or(0),
                 mean: cards.iter().map(|c| c.ftl().blocks().wear_mean()).sum::<f64>() / cards.len() as f64,
             },
+            zones: None,
             handles: Vec::new(),
             map: self.map_use(&c.map),
         })
@@ -190,6 +200,7 @@ impl Modelled {
     fn other(&self) -> &dyn Device<Data = ()> {
         match self {
             Modelled::Card(d) => &**d,
+            Modelled::Zoned(d) => &**d,
             Modelled::Striped(d) => d,
             Modelled::Mirrored(d) => d,
             Modelled::Raid5(d) => d,
@@ -202,6 +213,7 @@ impl Modelled {
     fn other_mut(&mut self) -> &mut dyn Device<Data = ()> {
         match self {
             Modelled::Card(d) => &mut **d,
+            Modelled::Zoned(d) => &mut **d,
             Modelled::Striped(d) => d,
             Modelled::Mirrored(d) => d,
             Modelled::Raid5(d) => d,
@@ -229,6 +241,7 @@ impl Instant for Modelled {
                 let on_card = sectors(striped.card_offset(i as u64, from), striped.card_offset(i as u64, to));
                 striped.cards_mut()[i].ftl_mut().write_block_now(on_card)
             }),
+            Modelled::Zoned(_) => unreachable!("zones are no cache, nor behind one"),
             // Disks have no state that writes wear in.
             Modelled::Disks(_) | Modelled::Volume(_) => Ok(()),
             Modelled::Cached(cached) => cached.back_mut().write_now(range),

@@ -48,7 +48,7 @@ pub(crate) fn place(
             let ends: Vec<u64> = ends.iter().map(|&end| raid.card_bytes(end)).collect();
             raid.cards_mut().iter_mut().for_each(|card| on(card, ends.clone()));
         }
-        Modelled::Disks(_) | Modelled::Volume(_) | Modelled::Cached(_) => {}
+        Modelled::Zoned(_) | Modelled::Disks(_) | Modelled::Volume(_) | Modelled::Cached(_) => {}
     }
     Ok(())
 }

@@ -84,6 +84,13 @@ pub fn precondition(
             done = precondition(cached.front_mut(), used_bytes, Pattern::None, seed, progress)?;
             precondition(cached.back_mut(), fill_bytes, pattern, seed, progress)?;
         }
+        Modelled::Zoned(zoned) => {
+            if matches!(pattern, Pattern::Random { .. }) {
+                return Err(RunError::ZonesInOrder);
+            }
+            // A zone that is written over is as one that was written once.
+            zoned.fill_now(fill_bytes, progress)?;
+        }
         Modelled::Card(card) => {
             let sectors = (fill_bytes / SECTOR_BYTES).min(card.capacity_bytes() / SECTOR_BYTES);
             done = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;

@@ -107,6 +107,9 @@ fn prepare(spec: &ReplaySpec, progress: &dyn Progress) -> Result<Modelled, RunEr
     if spec.seconds.is_some_and(|s| !(s > 0.0 && s <= 1e9)) {
         return Err(RunError::NoMeasure { what: "seconds must be above 0 and at most 10^9" });
     }
+    if spec.device.cards().iter().any(|card| card.ftl.zones.is_some()) {
+        return Err(RunError::ZonesInOrder);
+    }
     let mut device = Modelled::new(spec.device, spec.config.depth, spec.explain_tail, spec.seed)?;
     if !spec.fresh {
         let capacity_bytes = device.capacity_bytes();

@@ -4,12 +4,13 @@ use crate::error::RunError;
 use crate::machine::{Machine, Stop, StopReason};
 use crate::placement::{self, place};
 use crate::precondition::{Pattern, precondition};
+use crate::zone_check;
 use crate::{Modelled, Progress, Recorder, SteadyRule, WarmUp, steady_state, warm_cache};
 use device::{HostConfig, SECTOR_BYTES, Time};
-use ftl::{AllHandles, Counters};
+use ftl::{AllHandles, Counters, ZoneCounters, ZoneStates};
 use load::{FileioConfig, LoadConfig};
 use profile::{CacheConfig, CacheMode, DeviceConfig};
-use results::{Flash, Overwriting, RunResult, Sim, SteadyState};
+use results::{Flash, Overwriting, RunResult, Sim, SteadyState, ZoneUse};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -77,6 +78,7 @@ impl From<Modelled> for Prepared {
 
 /// Builds the device and brings it to the state in which the load is to find it.
 pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Prepared, RunError> {
+    zone_check::check(spec.device, spec.load)?;
     let capacity_bytes = spec.device.user_bytes();
     let load = spec.load.build(spec.seed)?;
     if !(0.0..=1.0).contains(&spec.fill) {
@@ -292,6 +294,7 @@ pub(crate) struct Mark {
     bytes: u64,
     counters: Counters,
     handles: AllHandles,
+    zones: ZoneCounters,
     media: u64,
 }
 
@@ -311,9 +314,31 @@ impl Mark {
             bytes: 0,
             counters: machine.device().counters(),
             handles: placement::counters(machine.device().cards()),
+            zones: zone_counters(machine.device()).unwrap_or_default(),
             media: machine.device().media().total(),
         }
     }
+}
+
+fn zone_counters(device: &Modelled) -> Option<ZoneCounters> {
+    device.cards().first()?.ftl().zones().map(ZoneStates::counters)
+}
+
+/// What the host did with zones since `before`; `None` where the card has none.
+fn zone_use(device: &Modelled, before: &ZoneCounters) -> Option<ZoneUse> {
+    let now = zone_counters(device)?;
+    let ftl = device.cards().first()?.ftl();
+    let limits = ftl.zones()?.limits();
+    Some(ZoneUse {
+        count: limits.zones.into(),
+        capacity_pages: limits.capacity.into(),
+        opened: now.opened - before.opened,
+        closed_implicitly: now.closed_implicitly - before.closed_implicitly,
+        filled: now.filled - before.filled,
+        finished: now.finished - before.finished,
+        reset: now.reset - before.reset,
+        offline: ftl.offline_zones().into(),
+    })
 }
 
 /// Longest warm-up of a run of stated length, virtual seconds; short runs warm up for a tenth of their length.
@@ -402,7 +427,11 @@ pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bo
         series: recorder.series(now),
         flash: device
             .flash_since(&start.counters)
-            .map(|flash| Flash { handles: placement::report(device.cards(), &start.handles), ..flash }),
+            .map(|flash| Flash {
+                handles: placement::report(device.cards(), &start.handles),
+                zones: zone_use(device, &start.zones),
+                ..flash
+            }),
         steady_state: None,
         transactions_per: None,
         application: machine.application(),

@@ -4,7 +4,9 @@ use super::array_times::TimeSpread;
 use super::capacitors::Capacitors;
 use super::patrol_config::PatrolConfig;
 use super::thermal::ThermalConfig;
-use ftl::FtlConfig;
+use super::zone_host::ZoneHost;
+use device::SECTOR_BYTES;
+use ftl::{FtlConfig, ZoneLimits};
 use media::Physics;
 use media::nand::NandConfig;
 
@@ -116,6 +118,8 @@ pub struct ModelState {
     pub thermal: Option<ThermalConfig>,
     /// Time until a read knows where its sectors lie, where memory for the map has that: of the host, or of the card.
     pub map_hit_ns: u64,
+    /// How the host uses zones, where the card has some.
+    pub zone_host: ZoneHost,
 }
 
 /// The rule by which a host places its writes: those of each region of its sectors get a handle.
@@ -137,6 +141,21 @@ pub enum PlacedBy {
 pub const MODULE_TIMEOUT_NS: u64 = 1_000_000_000;
 
 impl CardConfig {
+    /// Bytes that the host can address.
+    pub fn user_bytes(&self) -> u64 {
+        match self.zone_limits() {
+            Some(limits) => self.model.zone_host.bytes(limits),
+            None => self.ftl.user_sectors * SECTOR_BYTES,
+        }
+    }
+
+    /// The zones of the card, if it has some.
+    pub fn zone_limits(&self) -> Option<ZoneLimits> {
+        let layout = self.ftl.layout(&self.nand.geometry);
+        let band_sectors = layout.band_data_sectors(|_| layout.all_units());
+        self.ftl.zones.map(|zones| zones.limits(self.ftl.user_sectors, band_sectors))
+    }
+
     /// With the reserve that a card with contents needs: beside what relocation fills and one band in hand, there are
     /// those that are kept free. And with checkpoints: of an eighth of the card recovery then reads the summaries, which
     /// are about as long as a checkpoint.
@@ -149,6 +168,7 @@ impl CardConfig {
         }
         // Hosts of a card with contents have no way to name a handle.
         config.ftl.placement = None;
+        config.ftl.zones = None;
         config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
         config
     }

@@ -66,6 +66,11 @@ impl Link {
         self.command_free_at
     }
 
+    /// The command processor is busy with the next command for so much longer than usual.
+    pub fn occupy(&mut self, now: Time, ns: u64) {
+        self.take_command(now, ns);
+    }
+
     /// A read, flush or trim goes down: a command without data.
     #[inline]
     pub fn send_command(&mut self, now: Time) -> Passage {

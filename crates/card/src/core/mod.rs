@@ -26,6 +26,8 @@ pub mod stripes;
 pub mod thermal;
 pub mod timers;
 pub mod watch;
+pub mod zone_commands;
+pub mod zone_host;
 
 use buffer::WriteBuffer;
 use config::CardConfig;
@@ -41,6 +43,7 @@ use slab::Slab;
 use stripes::{Erasing, StripeInFlight};
 use thermal::Thermal;
 use timers::Timers;
+use zone_commands::ZoneCommands;
 
 /// The state of a card beside its contents. `I` is what a request owns while it is in flight.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub struct Core<I> {
     pub erasing: Vec<Erasing>,
     pub relocations: Relocations,
     pub map_reads: MapReads,
+    /// The commands to zones, on a card that has some.
+    pub zones: Option<Box<ZoneCommands>>,
     pub dies: Dies,
     pub account: Account,
     /// The temperature, of a model that has one.
@@ -83,6 +88,7 @@ impl<I: Clone + Default> Core<I> {
             erasing: Vec::new(),
             relocations: Relocations::default(),
             map_reads: MapReads::default(),
+            zones: config.ftl.zones.map(|_| Box::new(ZoneCommands::new(max_requests))),
             dies: Dies::new(&config.nand, config.reads_first, reads_by_plane, explain),
             account: Account::new(max_requests as usize, explain),
             thermal: None,

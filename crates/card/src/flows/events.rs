@@ -222,6 +222,9 @@ impl<C: Contents> Card<C> {
                     }
                     let Erasing { dies, failed, .. } = self.core.erasing.swap_remove(i);
                     C::band_erased(self, band, &dies, &failed);
+                    if self.core.zones.is_some() {
+                        self.band_of_zone_erased(now, band, done);
+                    }
                     self.resume(now, done);
                 }
             }
@@ -237,7 +240,12 @@ impl<C: Contents> Card<C> {
     pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Done<C>) {
         match s.handle {
             0 => self.core.ftl.stripe_durable(s.stream, s.sequence),
-            handle => self.core.ftl.handle_stripe_durable(s.stream, handle, s.sequence),
+            handle => {
+                self.core.ftl.handle_stripe_durable(s.stream, handle, s.sequence);
+                if self.core.zones.is_some() {
+                    self.stripe_of_zone_safe(now, done);
+                }
+            }
         }
         C::stripe_is_safe(self, now, &s);
         self.core.buffer.free(s.host_sectors);

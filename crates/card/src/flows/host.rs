@@ -71,6 +71,11 @@ impl<C: Contents> Card<C> {
     fn send_down(&mut self, now: Time, id: RequestId) -> Time {
         let request = &self.core.host[id];
         let submitted = request.submitted;
+        if self.core.zones.is_some() {
+            let extra_ns = self.extra_command_ns(id);
+            self.core.link.occupy(now, extra_ns);
+        }
+        let request = &self.core.host[id];
         let passage = match request.operation {
             Operation::Write => self.core.link.send_write(now, u64::from(request.bytes)),
             Operation::Read | Operation::Flush | Operation::Trim => self.core.link.send_command(now),
@@ -87,6 +92,9 @@ impl<C: Contents> Card<C> {
     pub(crate) fn arrived(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
         if self.core.ftl.has_map_cache() && self.looks_up(now, id) {
             return;
+        }
+        if self.core.zones.is_some() {
+            return self.arrived_at_zone(now, id, done);
         }
         self.go_on(now, id, done);
     }
@@ -247,7 +255,7 @@ impl<C: Contents> Card<C> {
     }
 
     /// A write is complete at the card's door: takes it into the buffer, or lines it up.
-    fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
+    pub(crate) fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
         if self.core.phase.is_read_only() {
             return self.fail(now, id, RequestError::ReadOnly, done);
         }

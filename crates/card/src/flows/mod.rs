@@ -30,3 +30,4 @@ mod settings;
 mod thermal;
 mod waiting;
 mod watermark;
+mod zones;

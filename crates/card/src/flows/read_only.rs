@@ -11,7 +11,7 @@ use device::{Cause, RequestError, RequestId, Time};
 impl<C: Contents> Card<C> {
     /// The card takes no more writes: bad blocks have used up its spare.
     pub fn is_read_only(&self) -> bool {
-        self.core.phase.is_read_only()
+        self.core.phase.is_read_only() || self.core.ftl.offline_zones() > 0
     }
 
     /// Completes a request that does not work.

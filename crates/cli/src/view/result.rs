@@ -5,7 +5,7 @@ use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::{format_db_time, format_slob_table};
 use results::{
-    Application, Flash, Handle, IoClass, MapUse, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer,
+    Application, Flash, Handle, IoClass, MapUse, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer, ZoneUse,
 };
 
 /// The device and the load in words; the result itself has them as JSON only.
@@ -157,8 +157,24 @@ fn flash(flash: &Flash) -> String {
     };
     let handles = flash.handles.iter().enumerate().map(handle).collect::<String>();
     let map = flash.map.map(|map| ("map", map_use(&map)));
-    rows.into_iter().chain(map).map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).collect::<String>()
+    let zones = flash.zones.map(|zones| ("zones", zone_use(&zones)));
+    rows.into_iter().chain(map).chain(zones).map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).collect::<String>()
         + &handles
+}
+
+fn zone_use(zones: &ZoneUse) -> String {
+    let size = u128::from(zones.capacity_pages) * 4096;
+    let offline = if zones.offline > 0 { format!("; {} offline", grouped(zones.offline)) } else { String::new() };
+    format!(
+        "{} of {} MiB; {} opened, {} filled, {} finished, {} reset, {} closed implicitly{offline}",
+        grouped(zones.count),
+        grouped((size >> 20) as u64),
+        grouped(zones.opened),
+        grouped(zones.filled),
+        grouped(zones.finished),
+        grouped(zones.reset),
+        grouped(zones.closed_implicitly),
+    )
 }
 
 fn map_use(map: &MapUse) -> String {

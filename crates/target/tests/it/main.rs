@@ -15,3 +15,4 @@ mod scale;
 mod steady;
 mod thermal;
 mod worn_out;
+mod zones;
