@@ -37,9 +37,9 @@ pub use core::config::{
 };
 pub use core::counters::MediaCounters;
 pub use core::patrol_config::PatrolConfig;
+pub use core::thermal::{LEVELS, ThermalAccount, ThermalConfig, Throttle};
 pub use core::zone_commands::ZoneCommand;
 pub use core::zone_host::{ZoneHost, ZoneWrites};
-pub use core::thermal::{LEVELS, ThermalAccount, ThermalConfig, Throttle};
 pub use flows::open::{OpenError, Unopened, can_do_without, examine, is_made_so, may_adopt, shape, spared_modules};
 
 /// A card that holds bytes.

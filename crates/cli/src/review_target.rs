@@ -41,6 +41,9 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
             _ => e.into(),
         })?;
         let scale = opening::scale(&profile, args.model.scale)?;
+        if profile.lower(scale)?.cards().iter().any(|card| card.ftl.zones.is_some()) {
+            return Err(ReviewFailure::Zones { name: profile.name().into() }.into());
+        }
         return Ok(Named::Model { profile: Box::new(profile), host, scale });
     }
     refuse_model_options(args, "a real device")?;

@@ -92,7 +92,7 @@ pub struct ZoneCounters {
     pub reset_sectors: u64,
 }
 
-/// What zones there are.
+/// The number and the size of zones, and their limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneLimits {
     /// The number of zones.
@@ -139,7 +139,7 @@ impl ZoneStates {
         }
     }
 
-    /// What zones there are.
+    /// The number and the size of the zones, and their limits.
     pub fn limits(&self) -> ZoneLimits {
         self.limits
     }

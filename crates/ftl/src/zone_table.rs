@@ -63,8 +63,10 @@ impl ZoneTable {
             return slot;
         }
         let slot = self.free_slots.pop().unwrap_or_else(|| {
-            let number = u8::try_from(self.frontiers.len() + 1).expect("zones that are filled are those that are active");
-            self.frontiers.push(Frontier { stream: Stream::of_handle(StreamId::Host, number), closing: VecDeque::new() });
+            let number =
+                u8::try_from(self.frontiers.len() + 1).expect("zones that are filled are those that are active");
+            self.frontiers
+                .push(Frontier { stream: Stream::of_handle(StreamId::Host, number), closing: VecDeque::new() });
             number
         });
         self.slots[zone as usize] = slot;

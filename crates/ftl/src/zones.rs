@@ -127,7 +127,7 @@ impl Ftl {
                 self.put_aside_stale(band, 0);
             }
         }
-        // What was closed just now may be on flash already.
+        // A band that was closed just now may be on flash already.
         for slot in 1..=self.zones.as_ref().map_or(0, |zones| zones.frontiers.len()) as u8 {
             self.settle_closed(StreamId::Host, slot);
         }

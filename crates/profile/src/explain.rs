@@ -335,7 +335,10 @@ fn management(page: &mut Page, flash: &Flash) {
     if let (Some(zones), Some(limits)) = (ftl.zones, card.zone_limits()) {
         let size = binary_bytes(u64::from(limits.capacity) * SECTOR_BYTES);
         let bands = count(u64::from(zones.bands), "band", "bands");
-        page.row("zones", &format!("{} of {size}, {bands} each: nothing is collected", grouped(u64::from(limits.zones))));
+        page.row(
+            "zones",
+            &format!("{} of {size}, {bands} each: nothing is collected", grouped(u64::from(limits.zones))),
+        );
         page.row("", &format!("{} may be open, {} active", zones.max_open, zones.max_active));
         let writes = match card.model.zone_host.writes {
             ZoneWrites::AtPointer => "at the write pointer, one of a zone at a time",

@@ -5,7 +5,6 @@
 
 use crate::text::listed;
 use crate::units::{parse_bytes, parse_share};
-use crate::zones::MAX_ACTIVE;
 use results::words::grouped;
 use std::fmt;
 
@@ -390,8 +389,8 @@ pub(crate) static CARD: Schema = Schema {
             keys: &[
                 counted("bands", 1, 1 << 10),
                 counted("count", 1, MAX_BANDS),
-                counted("max_open", 1, MAX_ACTIVE),
-                counted("max_active", 1, MAX_ACTIVE),
+                counted("max_open", 1, ftl::MAX_ACTIVE_ZONES as u64),
+                counted("max_active", 1, ftl::MAX_ACTIVE_ZONES as u64),
                 key("writes", Kind::Choice(ZONE_WRITES)),
                 time("append_ns", 0),
                 key("unwritten", Kind::Share),

@@ -5,7 +5,7 @@ use crate::error::{Problem, ProfileError};
 use crate::settings::Settings;
 use card::{CardConfig, ZoneHost, ZoneWrites};
 use device::SECTOR_BYTES;
-use ftl::{GcMode, MAX_ACTIVE_ZONES, ZoneConfig};
+use ftl::{GcMode, ZoneConfig};
 
 pub(crate) const TABLE: &str = "zones";
 
@@ -104,6 +104,3 @@ pub(crate) fn scaled(full: &CardConfig, zones: ZoneConfig, scale: f64) -> CardCo
     }
     card
 }
-
-/// Most zones that may be active, for the schema.
-pub(crate) const MAX_ACTIVE: u64 = MAX_ACTIVE_ZONES as u64;

@@ -42,7 +42,7 @@ pub use review::{
 pub use run::{
     Application, DbTime, DbTimeEvent, Flash, Handle, IoClass, MapUse, OltpReport, Overwriting, ReplicaLag,
     ReplicaReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport, TpccReport,
-    TpccTransaction, TransactionReport, TransactionsPer, ZoneUse, Wear,
+    TpccTransaction, TransactionReport, TransactionsPer, Wear, ZoneUse,
 };
 pub use sync::{SyncJudgement, SyncVerdict};
 pub use thermal::ThermalReport;

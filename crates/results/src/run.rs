@@ -116,7 +116,7 @@ pub struct Flash {
     /// Use of the map, on a card whose memory holds a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<MapUse>,
-    /// What the host did with the zones of a card that has some.
+    /// The use of its zones, on a card that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneUse>,
     /// The work for each handle by which the host places its writes; empty for a card without handles.
@@ -143,7 +143,7 @@ impl Flash {
     }
 }
 
-/// What a host did with the zones of a card.
+/// The use of a card's zones by its host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZoneUse {
     /// Zones of the card.

@@ -28,7 +28,9 @@ pub enum RunError {
     #[error("blocks of {block_bytes} bytes are larger than the {zone_bytes} bytes that a zone is written with")]
     ZoneBelowBlock { block_bytes: u32, zone_bytes: u64 },
     /// A region that begins where no zone does.
-    #[error("the load begins to write at byte {at}, within a zone: its regions must be multiples of {zone_bytes} bytes")]
+    #[error(
+        "the load begins to write at byte {at}, within a zone: its regions must be multiples of {zone_bytes} bytes"
+    )]
     ZoneRegions { at: u64, zone_bytes: u64 },
     /// More zones than may be active.
     #[error("the load writes {streams} zones at once, and {max_active} may be active (zones.max_active)")]

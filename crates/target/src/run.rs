@@ -324,7 +324,7 @@ fn zone_counters(device: &Modelled) -> Option<ZoneCounters> {
     device.cards().first()?.ftl().zones().map(ZoneStates::counters)
 }
 
-/// What the host did with zones since `before`; `None` where the card has none.
+/// The use of zones since `before`; `None` where the card has none.
 fn zone_use(device: &Modelled, before: &ZoneCounters) -> Option<ZoneUse> {
     let now = zone_counters(device)?;
     let ftl = device.cards().first()?.ftl();
@@ -425,13 +425,11 @@ pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bo
         write,
         sync,
         series: recorder.series(now),
-        flash: device
-            .flash_since(&start.counters)
-            .map(|flash| Flash {
-                handles: placement::report(device.cards(), &start.handles),
-                zones: zone_use(device, &start.zones),
-                ..flash
-            }),
+        flash: device.flash_since(&start.counters).map(|flash| Flash {
+            handles: placement::report(device.cards(), &start.handles),
+            zones: zone_use(device, &start.zones),
+            ..flash
+        }),
         steady_state: None,
         transactions_per: None,
         application: machine.application(),

@@ -5,11 +5,11 @@
 //! waits until all before it have ended, and until the zone was reset. A zone of which the host leaves a part unwritten is
 //! finished behind its last write. Zones are active in the device only as many as it allows: others wait.
 
-use crate::error::RunError;
 use crate::Progress;
+use crate::error::RunError;
 use card::{ModelCard, ZoneCommand, ZoneHost, ZoneWrites};
-use device::{ByteRange, Cause, Completion, Device, Operation, Parts, Request, RequestError, RequestId, SECTOR_BYTES};
 use device::Time;
+use device::{ByteRange, Cause, Completion, Device, Operation, Parts, Request, RequestError, RequestId, SECTOR_BYTES};
 use ftl::{Lba, ReadOnly, ZoneLimits};
 use std::collections::VecDeque;
 
@@ -67,10 +67,21 @@ struct Pending {
 #[derive(Clone, Copy, Debug)]
 enum Job {
     /// A part of a read, or a flush.
-    Part { request: u32, began: Time },
-    Write { request: u32, zone: u32, began: Time },
-    Reset { zone: u32 },
-    Finish { zone: u32 },
+    Part {
+        request: u32,
+        began: Time,
+    },
+    Write {
+        request: u32,
+        zone: u32,
+        began: Time,
+    },
+    Reset {
+        zone: u32,
+    },
+    Finish {
+        zone: u32,
+    },
 }
 
 /// A request to the card.
@@ -112,7 +123,7 @@ impl Zoned {
         3 * max_requests + max_active
     }
 
-    /// The card.
+    /// The card under the host.
     pub fn card(&self) -> &ModelCard {
         &self.card
     }
@@ -270,7 +281,7 @@ impl Zoned {
     /// Looks at what the card has finished.
     fn collect(&mut self, now: Time, done: &mut Vec<Completion>) {
         let mut next = 0;
-        // What follows may finish more at once.
+        // Later steps may finish more at once.
         while next < self.scratch.len() {
             let completion = self.scratch[next];
             next += 1;

@@ -8,7 +8,7 @@ use ftl::{BandId, ZonePadding};
 pub enum ZoneCommand {
     /// Sectors are written where the zone's write pointer is when the command has come.
     Append {
-        /// How many.
+        /// The number of sectors.
         sectors: u32,
     },
     /// The zone is empty again.
@@ -21,7 +21,7 @@ pub enum ZoneCommand {
     Close,
 }
 
-/// What a zone's command waits for.
+/// The work that a zone's command waits for.
 #[derive(Clone, Debug)]
 pub enum ZoneWait {
     /// Bands are erased.
@@ -30,7 +30,7 @@ pub enum ZoneWait {
     Padding(ZonePadding),
 }
 
-/// The commands.
+/// The commands, by their requests.
 #[derive(Clone, Debug)]
 pub struct ZoneCommands {
     /// By request: the zone and the command, of those that go down.

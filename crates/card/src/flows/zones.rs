@@ -12,7 +12,14 @@ impl ModelCard {
     ///
     /// # Panics
     /// When the card has no zones, or not this one.
-    pub fn submit_to_zone(&mut self, now: Time, id: RequestId, zone: u32, command: ZoneCommand, done: &mut Vec<Completion>) {
+    pub fn submit_to_zone(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        zone: u32,
+        command: ZoneCommand,
+        done: &mut Vec<Completion>,
+    ) {
         let capacity = self.core.ftl.zones().expect("the card has zones").limits().capacity;
         let first_bytes = u64::from(zone) * u64::from(capacity) * SECTOR_BYTES;
         let request = match command {

@@ -18,7 +18,9 @@ pub enum LifetimeFailure {
     #[error("a life with cache.of can't be simulated: flashrig run says how a cache wears")]
     Cache,
     /// Zones are reset, and not collected.
-    #[error("a life with zones can't be simulated: nothing is collected, so each byte that is written is programmed once")]
+    #[error(
+        "a life with zones can't be simulated: nothing is collected, so each byte that is written is programmed once"
+    )]
     Zones,
     /// A table has fewer columns than reserves are given.
     #[error("{given} reserves are too many: at most {max}")]

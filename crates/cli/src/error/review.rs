@@ -11,6 +11,11 @@ pub enum ReviewFailure {
     /// The word names neither a card nor a file.
     #[error("{source}; a file is named with a slash (./{name}), a new one with --size")]
     NoTarget { name: Quoted, source: Box<ProfileError> },
+    /// A review overwrites at random.
+    #[error(
+        "a review overwrites at random, and the zones of {name} are written in order: measure it with flashrig run"
+    )]
+    Zones { name: Quoted },
     /// A directory is named, and no database to run in it.
     #[error("{} is a directory: --database postgres runs a database in it", .path.display())]
     DirectoryAlone { path: PathBuf },

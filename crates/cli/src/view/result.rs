@@ -158,7 +158,11 @@ fn flash(flash: &Flash) -> String {
     let handles = flash.handles.iter().enumerate().map(handle).collect::<String>();
     let map = flash.map.map(|map| ("map", map_use(&map)));
     let zones = flash.zones.map(|zones| ("zones", zone_use(&zones)));
-    rows.into_iter().chain(map).chain(zones).map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).collect::<String>()
+    rows.into_iter()
+        .chain(map)
+        .chain(zones)
+        .map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text))
+        .collect::<String>()
         + &handles
 }
 

@@ -12,6 +12,22 @@ const CASES: &[Case] = &[
         "serve tachion-400 --memory --set card.acknowledge_flush_early=true --nbd unix:/nowhere/s",
         &["loses nothing", "power_loss_protection=false"],
     ),
+    ("run datacenter-tlc-3840 --load rndwr --set zones.bands=1", &["written in order", "seqrewr", "without [zones]"]),
+    ("run datacenter-tlc-3840 --load oltp --set zones.bands=1", &["written in order"]),
+    ("run datacenter-tlc-3840 --load seqwr --block 512 --set zones.bands=1", &["whole sectors", "4,096"]),
+    (
+        "run datacenter-tlc-3840 --load seqwr --own-regions --threads 8 --set zones.bands=1",
+        &["8 zones at once", "7 may be active"],
+    ),
+    (
+        "run datacenter-tlc-3840 --load seqwr --set zones.bands=1 --set zones.max_open=9",
+        &["zones.max_open=9", "max_open is above max_active"],
+    ),
+    ("run tachion-200 --load seqwr --set zones.bands=1", &["power_loss_protection = true", "which zones needs"]),
+    ("review datacenter-tlc-3840 --set zones.bands=1", &["overwrites at random", "flashrig run"]),
+    ("lifetime datacenter-tlc-3840 --set zones.bands=1", &["a life with zones"]),
+    ("serve datacenter-tlc-3840 --memory --set zones.bands=1 --nbd unix:/nowhere/s", &["only a model has zones"]),
+    ("create new --card datacenter-tlc-3840 --set zones.bands=1", &["only a model has zones"]),
     ("run tachion-200 --load rndrd --cache-mode writeback", &["--cache-of <CARD>"]),
     (
         "run tachion-200 --load rndrd --cache-of sas-raid10-6 --cache-policy arc",

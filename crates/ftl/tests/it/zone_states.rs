@@ -212,11 +212,10 @@ fn a_write_takes_the_open_resource_of_the_zone_that_was_written_longest_ago() {
     zones.append(1, 1).unwrap();
     zones.append(0, 1).unwrap();
     zones.append(2, 1).unwrap();
-    assert_eq!([0, 1, 2].map(|zone| zones.state(zone)), [
-        ZoneState::ImplicitlyOpen,
-        ZoneState::Closed,
-        ZoneState::ImplicitlyOpen
-    ]);
+    assert_eq!(
+        [0, 1, 2].map(|zone| zones.state(zone)),
+        [ZoneState::ImplicitlyOpen, ZoneState::Closed, ZoneState::ImplicitlyOpen]
+    );
     assert_eq!(zones.append(3, 1), Err(ZoneError::TooManyActive));
     // Zones that the host opened are not closed for others.
     zones.open(0).unwrap();

@@ -426,3 +426,43 @@ fn handles_that_can_not_be_are_refused_at_their_line() {
         "more than one handle is modelled without an SLC cache and with mapping units of 4,096 bytes"
     );
 }
+
+#[test]
+fn zones_that_can_not_be_are_refused_at_their_line() {
+    let drive = include_str!("../../../../cards/datacenter-tlc-3840.toml");
+    let zoned = |text: &str, more: &str| format!("{text}\n[zones]\n{more}");
+    assert!(Profile::parse(&zoned(drive, "bands = 1\nmax_active = 7\nwrites = \"append\"\n"), "my.toml").is_ok());
+    let wrong = |text: &str, more: &str| error(&zoned(text, more)).split_once(": ").unwrap().1.to_owned();
+    assert_eq!(wrong(drive, "max_active = 2\n"), "missing key 'bands' in [zones]");
+    assert_eq!(
+        wrong(drive, "bands = 1\nwrites = \"anywhere\"\n"),
+        "unknown writes 'anywhere' in [zones], nearest: pointer; one of pointer, append"
+    );
+    // A stripe of 31 units of 64 KiB for each, and one more.
+    assert_eq!(
+        wrong(drive, "bands = 1\nmax_active = 8\n"),
+        "each active zone keeps a stripe open, and one more is programmed: that takes 18,284,544 bytes of buffer, of which there are 16,777,216"
+    );
+    assert_eq!(wrong(drive, "bands = 1\nmax_open = 4\nmax_active = 3\n"), "max_open is above max_active");
+    assert_eq!(
+        wrong(drive, "bands = 1\ncount = 1_370\n"),
+        "1370 zones are more than the 1369 that the flash holds beside the bands kept for bad blocks"
+    );
+    assert_eq!(wrong(drive, "bands = 2000\n"), "bands in [zones] is 2,000, must be a whole number from 1 to 1,024");
+    let volatile = drive.replace("power_loss_protection = { value = true", "power_loss_protection = { value = false");
+    assert_eq!(
+        wrong(&volatile, "bands = 1\n"),
+        "missing key 'power_loss_protection = true' in [card], which zones needs"
+    );
+    let apart = "zones are modelled of a single card, without handles, a cache, an SLC cache, a part of the map and mapping \
+                 units of more than 4,096 bytes";
+    assert_eq!(wrong(&format!("{drive}\n[placement]\nhandles = 2\n"), "bands = 1\n"), apart);
+    let profile = Profile::parse(&zoned(drive, "bands = 1\n"), "my.toml").unwrap();
+    let served = profile.with_contents(None).unwrap_err().to_string();
+    assert!(
+        served.ends_with(
+            "only a model has zones: hosts of a card that is served have no way to write them in order and reset them"
+        ),
+        "{served}"
+    );
+}

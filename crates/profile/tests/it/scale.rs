@@ -138,3 +138,21 @@ fn scale_keeps_the_share_of_the_map_that_memory_holds() {
         assert!((scaled / share(1.0) - 1.0).abs() < 0.02, "1/{denominator}: {scaled}");
     }
 }
+
+/// Zones stay as large as they are, and become fewer.
+#[test]
+fn a_smaller_card_has_fewer_zones_of_the_same_size() {
+    let mut profile = Profile::builtin("datacenter-tlc-3840").unwrap();
+    profile.set("zones.bands=2").unwrap();
+    let at = |scale: f64| {
+        let device = profile.lower(scale).unwrap();
+        let card = device.cards()[0];
+        let limits = card.zone_limits().unwrap();
+        assert_eq!(device.user_bytes(), u64::from(limits.zones) * u64::from(limits.capacity) * 4096);
+        assert!(card.bands >= 2 * limits.zones + 6, "bands are left for bad blocks");
+        limits
+    };
+    let (full, half, least) = (at(1.0), at(0.5), at(1.0 / 256.0));
+    assert_eq!((full.zones, half.zones, least.zones), (684, 342, 32));
+    assert_eq!((full.capacity, half.capacity), (least.capacity, least.capacity));
+}

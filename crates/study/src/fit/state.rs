@@ -51,7 +51,11 @@ pub(crate) fn make(
                 }
             }
             // Their streams would meet on parity: fits are of single cards, stripes and mirrors.
-            Modelled::Zoned(_) | Modelled::Raid5(_) | Modelled::Disks(_) | Modelled::Volume(_) | Modelled::Cached(_) => {}
+            Modelled::Zoned(_)
+            | Modelled::Raid5(_)
+            | Modelled::Disks(_)
+            | Modelled::Volume(_)
+            | Modelled::Cached(_) => {}
         }
     }
     Ok(state)

@@ -62,8 +62,7 @@ fn zones_have_the_bandwidth_of_the_dies_less_their_erases() {
     }
 }
 
-const FAST: [&str; 4] =
-    ["zones.bands=1", "zones.max_active=8", "timing.program_ns=100_000", "timing.erase_ns=1_000"];
+const FAST: [&str; 4] = ["zones.bands=1", "zones.max_active=8", "timing.program_ns=100_000", "timing.erase_ns=1_000"];
 
 /// A write at the pointer goes alone, so depth brings nothing in one zone; appends share the zone until the command processor, the
 /// link or the dies are busy.
@@ -106,7 +105,9 @@ fn zones_at_depth_one_add_up_until_the_card_is_busy() {
 
 #[test]
 fn a_zone_that_is_finished_early_is_padded_to_its_end() {
-    for (unwritten, share) in [("zones.unwritten=0.25", 0.75), ("zones.unwritten=0.5", 0.5), ("zones.unwritten=0.9", 0.1)] {
+    for (unwritten, share) in
+        [("zones.unwritten=0.25", 0.75), ("zones.unwritten=0.5", 0.5), ("zones.unwritten=0.9", 0.1)]
+    {
         let mut setup = setup(&["zones.bands=1", unwritten], FileioMode::SeqRewr, 2, 4096);
         setup.explain = true;
         let result = setup.run();

@@ -2,8 +2,8 @@
 
 use device::Rng;
 use ftl::{
-    BandId, Ftl, FtlConfig, GcMode, Lba, MapCacheConfig, Persistence, PlacementConfig, SlcCache, StripeId, VictimPolicy,
-    ZoneConfig,
+    BandId, Ftl, FtlConfig, GcMode, Lba, MapCacheConfig, Persistence, PlacementConfig, SlcCache, StripeId,
+    VictimPolicy, ZoneConfig,
 };
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
