@@ -130,7 +130,7 @@ fn zones_have_all_bands_but_those_that_are_kept_for_bad_blocks() {
     block.set("zones.bands=1").unwrap();
     let zoned = block.lower(1.0).unwrap();
     let limits = zoned.cards()[0].zone_limits().unwrap();
-    // Of 1,390 bands six stay free; 3,000 in a million of 1,390 blocks are 4.2 a die, and 4 deviations more 12.4: 13 and 2.
+    // Six of 1,390 bands stay free; 3,000 in a million of 1,390 blocks are 4.2 a die, and 4 deviations more 12.4: 13 and 2.
     assert_eq!(limits.zones, 1_390 - 6 - 15);
     assert_eq!(u64::from(limits.capacity) * 4096, data / 1_390);
     assert_eq!(zoned.user_bytes(), u64::from(limits.zones) * data / 1_390);
