@@ -3,6 +3,7 @@
 //! Invariant: requests submitted = finished + in flight.
 
 use super::host_request::HostRequest;
+use super::zone_commands::ZoneCommands;
 use device::RequestId;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -17,6 +18,8 @@ pub struct HostSide<I> {
     pub waiting_durable: VecDeque<(u64, RequestId)>,
     /// Requests that wait in the host for one of those in the card to end.
     held: VecDeque<RequestId>,
+    /// The commands to zones, on a card that has some.
+    pub zones: Option<Box<ZoneCommands>>,
     queue_depth: u64,
     submitted: u64,
     finished: u64,
@@ -25,12 +28,13 @@ pub struct HostSide<I> {
 
 impl<I: Clone + Default> HostSide<I> {
     /// With room for so many requests at once, of which the card has `queue_depth` at most.
-    pub fn new(max_requests: u32, queue_depth: u32) -> HostSide<I> {
+    pub fn new(max_requests: u32, queue_depth: u32, has_zones: bool) -> HostSide<I> {
         HostSide {
             requests: vec![HostRequest::default(); max_requests as usize],
             waiting_writes: VecDeque::new(),
             waiting_durable: VecDeque::new(),
             held: VecDeque::new(),
+            zones: has_zones.then(|| Box::new(ZoneCommands::new(max_requests))),
             queue_depth: queue_depth.into(),
             submitted: 0,
             finished: 0,

@@ -43,7 +43,6 @@ use slab::Slab;
 use stripes::{Erasing, StripeInFlight};
 use thermal::Thermal;
 use timers::Timers;
-use zone_commands::ZoneCommands;
 
 /// The state of a card beside its contents. `I` is what a request owns while it is in flight.
 #[derive(Clone, Debug)]
@@ -59,8 +58,6 @@ pub struct Core<I> {
     pub erasing: Vec<Erasing>,
     pub relocations: Relocations,
     pub map_reads: MapReads,
-    /// The commands to zones, on a card that has some.
-    pub zones: Option<Box<ZoneCommands>>,
     pub dies: Dies,
     pub account: Account,
     /// The temperature, of a model that has one.
@@ -80,7 +77,7 @@ impl<I: Clone + Default> Core<I> {
             config: *config,
             phase,
             timers: Timers::new(dies, max_requests as usize, planes, config.model.thermal.is_some()),
-            host: HostSide::new(max_requests, config.link.queue_depth),
+            host: HostSide::new(max_requests, config.link.queue_depth, config.ftl.zones.is_some()),
             link: Link::new(config.link),
             buffer: WriteBuffer::new(config.durable_buffer_sectors()),
             ftl,
@@ -88,7 +85,6 @@ impl<I: Clone + Default> Core<I> {
             erasing: Vec::new(),
             relocations: Relocations::default(),
             map_reads: MapReads::default(),
-            zones: config.ftl.zones.map(|_| Box::new(ZoneCommands::new(max_requests))),
             dies: Dies::new(&config.nand, config.reads_first, reads_by_plane, explain),
             account: Account::new(max_requests as usize, explain),
             thermal: None,

@@ -222,7 +222,7 @@ impl<C: Contents> Card<C> {
                     }
                     let Erasing { dies, failed, .. } = self.core.erasing.swap_remove(i);
                     C::band_erased(self, band, &dies, &failed);
-                    if self.core.zones.is_some() {
+                    if self.core.host.zones.is_some() {
                         self.band_of_zone_erased(now, band, done);
                     }
                     self.resume(now, done);
@@ -242,7 +242,7 @@ impl<C: Contents> Card<C> {
             0 => self.core.ftl.stripe_durable(s.stream, s.sequence),
             handle => {
                 self.core.ftl.handle_stripe_durable(s.stream, handle, s.sequence);
-                if self.core.zones.is_some() {
+                if self.core.host.zones.is_some() {
                     self.stripe_of_zone_safe(now, done);
                 }
             }

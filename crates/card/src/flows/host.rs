@@ -71,7 +71,7 @@ impl<C: Contents> Card<C> {
     fn send_down(&mut self, now: Time, id: RequestId) -> Time {
         let request = &self.core.host[id];
         let submitted = request.submitted;
-        if self.core.zones.is_some() {
+        if self.core.host.zones.is_some() {
             let extra_ns = self.extra_command_ns(id);
             self.core.link.occupy(now, extra_ns);
         }
@@ -93,7 +93,7 @@ impl<C: Contents> Card<C> {
         if self.core.ftl.has_map_cache() && self.looks_up(now, id) {
             return;
         }
-        if self.core.zones.is_some() {
+        if self.core.host.zones.is_some() {
             return self.arrived_at_zone(now, id, done);
         }
         self.go_on(now, id, done);

@@ -26,7 +26,7 @@ impl ModelCard {
             ZoneCommand::Append { sectors } => Request::write(first_bytes, sectors * SECTOR_BYTES as u32),
             _ => Request::trim(first_bytes, 0),
         };
-        self.core.zones.as_mut().expect("the card has zones").begin(id, zone, command);
+        self.core.host.zones.as_mut().expect("the card has zones").begin(id, zone, command);
         self.accept(now, id, request, done);
     }
 }
@@ -34,7 +34,7 @@ impl ModelCard {
 impl<C: Contents> Card<C> {
     /// Time of the command processor that a request to a card with zones takes beyond its operation.
     pub(crate) fn extra_command_ns(&self, id: RequestId) -> u64 {
-        let command = self.core.zones.as_ref().and_then(|zones| zones.of(id));
+        let command = self.core.host.zones.as_ref().and_then(|zones| zones.of(id));
         match command {
             Some((_, ZoneCommand::Append { .. })) => self.core.config.model.zone_host.append_ns,
             _ => 0,
@@ -45,7 +45,7 @@ impl<C: Contents> Card<C> {
     #[cold]
     #[inline(never)]
     pub(crate) fn arrived_at_zone(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
-        let command = self.core.zones.as_mut().expect("the card has zones").take(id);
+        let command = self.core.host.zones.as_mut().expect("the card has zones").take(id);
         let request = &mut self.core.host[id];
         let written = match (request.operation, command) {
             (Operation::Read | Operation::Flush, _) => return self.go_on(now, id, done),
@@ -93,7 +93,7 @@ impl<C: Contents> Card<C> {
                 if let Some(record) = self.core.account.record(id) {
                     record.wait_since = now;
                 }
-                self.core.zones.as_mut().expect("the card has zones").waiting.push((id, wait));
+                self.core.host.zones.as_mut().expect("the card has zones").waiting.push((id, wait));
                 self.program_sealed(now);
                 self.erase_stale(now);
                 self.resume(now, done);
@@ -104,7 +104,7 @@ impl<C: Contents> Card<C> {
     /// A band of a card with zones was erased.
     #[cold]
     pub(crate) fn band_of_zone_erased(&mut self, now: Time, band: BandId, done: &mut Done<C>) {
-        let zones = self.core.zones.as_mut().expect("the card has zones");
+        let zones = self.core.host.zones.as_mut().expect("the card has zones");
         let mut is_over = None;
         for (at, (_, wait)) in zones.waiting.iter_mut().enumerate() {
             if let ZoneWait::Erases(bands) = wait
@@ -125,7 +125,7 @@ impl<C: Contents> Card<C> {
     #[cold]
     pub(crate) fn stripe_of_zone_safe(&mut self, now: Time, done: &mut Done<C>) {
         let ftl = &self.core.ftl;
-        let zones = self.core.zones.as_mut().expect("the card has zones");
+        let zones = self.core.host.zones.as_mut().expect("the card has zones");
         let is_over = |(_, wait): &(RequestId, ZoneWait)| match wait {
             ZoneWait::Padding(padding) => ftl.zone_is_durable(*padding),
             ZoneWait::Erases(_) => false,
