@@ -54,6 +54,7 @@ def run(
     scale: Share | None = None,
     set: Settings = None,
     host: HostLike = None,
+    compressible: Share | None = None,
     seed: int | None = None,
     fresh: bool = False,
     seconds: float | None = None,
@@ -74,9 +75,11 @@ def run(
     `fill` is the share of the user capacity that holds data before, `scale` the part of the card that is modelled (1/64),
     `seconds` are virtual, `histograms` keeps whole distributions of latency (`to_fio_json`). Options of the load are those
     of `flashrig run --help`: `block="16k"`, `threads=8`, `redo_readers=4`. With `cache_of` the card is a cache of another device.
+    `compressible` is the share of the data that a card that compresses takes away.
     Raises ValueError where the card, the load or a value can't be.
     """
     given = {"fill": fill, "scale": scale, "seed": seed, "fresh": fresh, "seconds": seconds, "requests": requests}
+    given.update(compressible=compressible)
     given.update(writes=writes, explain_tail=explain_tail, histograms=histograms)
     given.update(cache_of=cache_of, cache_mode=cache_mode, cache_policy=cache_policy, cache_size=cache_size)
     if isinstance(load, Load):
@@ -98,6 +101,7 @@ def replay(
     scale: Share | None = None,
     set: Settings = None,
     host: HostLike = None,
+    compressible: Share | None = None,
     seed: int | None = None,
     fresh: bool = False,
     seconds: float | None = None,
@@ -137,6 +141,7 @@ def whatif(
     scale: Share | None = None,
     set: Settings = None,
     host: HostLike = None,
+    compressible: Share | None = None,
     seed: int | None = None,
     seconds: float | None = None,
     cache_of: str | None = None,
@@ -173,6 +178,7 @@ def lifetime(
     scale: Share | None = None,
     set: Settings = None,
     host: HostLike = None,
+    compressible: Share | None = None,
     seed: int | None = None,
     progress: Progress = None,
 ) -> LifetimeResult:

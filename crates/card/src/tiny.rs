@@ -64,6 +64,7 @@ pub fn config() -> CardConfig {
             placement: None,
             map_cache: None,
             zones: None,
+            compression: None,
         },
         bands: 16,
         link,

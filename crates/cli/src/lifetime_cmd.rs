@@ -7,6 +7,7 @@ use crate::opening::{self, open};
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
 use crate::view;
+use device::Compressible;
 use load::{Access, FileioConfig, LoadConfig};
 use profile::Profile;
 use results::{LifetimeCase, LifetimeResult, WhatifAnswer};
@@ -38,7 +39,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     if reserves.len() > MAX_RESERVES {
         return Err(LifetimeFailure::TooManyReserves { given: reserves.len(), max: MAX_RESERVES }.into());
     }
-    let (profile, host) = open(&args.card, &device.model.host, &device.model.settings)?;
+    let (profile, host) = open(&args.card, &device.model.host, &device.model.all_settings())?;
     if profile.cache_of().is_some() {
         return Err(LifetimeFailure::Cache.into());
     }
@@ -62,6 +63,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         fsync_every: writes.fsync_freq,
         ..FileioConfig::default()
     };
+    let compressible = host.config().compressible;
     let question = Question {
         profile: profile.clone(),
         host,
@@ -80,7 +82,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     }
     let table_too = !on_stdout(&csv) && !on_stdout(&json);
     let wearings: Vec<Wearing> =
-        reserves.iter().map(|reserve| wearing(args, &profile, *reserve)).collect::<Result<_, _>>()?;
+        reserves.iter().map(|reserve| wearing(args, &profile, compressible, *reserve)).collect::<Result<_, _>>()?;
     cancel::listen()?;
     let (mut cases, answers, stopped) = {
         let watch = Watch::new();
@@ -120,7 +122,12 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     Ok(if stopped { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
 }
 
-fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Wearing, Failure> {
+fn wearing(
+    args: &LifetimeArgs,
+    profile: &Profile,
+    compressible: Compressible,
+    reserve: f64,
+) -> Result<Wearing, Failure> {
     let mut profile = profile.clone();
     profile.set(&format!("ftl.reserve={reserve}%"))?;
     let writes = &args.writes;
@@ -130,6 +137,7 @@ fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Weari
         access: (!writes.load.0.is_sequential()).then_some(writes.access),
         block_bytes: writes.block.0.into(),
         fsync_every: writes.fsync_freq,
+        compressible,
         seed: args.device.model.seed,
         size: Size { cycles: args.device.cycles, ..Size::default() },
     })

@@ -1,5 +1,7 @@
 //! The host: the machine that sends requests to the device.
 
+use crate::compressible::Compressible;
+
 /// A host. A card's figures do not stand alone: a sweep over sessions may end at the host's CPU, not at the card.
 ///
 /// One I/O of a session costs `session_ns` between two requests, `submit_ns` in the driver on the way down and
@@ -23,6 +25,8 @@ pub struct HostConfig {
     pub count: u32,
     /// Rate of one host's link, each way: its adapter, where that is slower than the device. `u64::MAX`: it never is.
     pub link_bytes_per_s: u64,
+    /// How compressible its data are.
+    pub compressible: Compressible,
 }
 
 impl HostConfig {
@@ -35,5 +39,6 @@ impl HostConfig {
         contention: 0.0,
         count: 1,
         link_bytes_per_s: u64::MAX,
+        compressible: Compressible::NOT,
     };
 }

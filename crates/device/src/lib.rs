@@ -8,6 +8,7 @@
 //! - every submitted request completes exactly once;
 //! - the [`Parts`] of a completion add up to the time between its submission and its completion.
 
+mod compressible;
 mod events;
 mod host;
 mod lists;
@@ -16,6 +17,7 @@ mod request;
 mod rng;
 mod time;
 
+pub use compressible::Compressible;
 pub use events::EventTable;
 pub use host::HostConfig;
 pub use lists::{Links, List};

@@ -38,8 +38,7 @@ impl Ftl {
         let mut valid = 0;
         for b in 0..self.bands.count() {
             let band = BandId(b);
-            let start = self.layout.band_start(band);
-            let found = self.valid.count_in(start, start + self.layout.band_sectors);
+            let (sectors, found) = self.count_valid(band);
             let counted = self.bands.valid[b as usize];
             if found != counted {
                 return Err(Inconsistency::ValidCount { band, counted, found });
@@ -48,7 +47,7 @@ impl Ftl {
             if found > 0 && matches!(state, BandState::Free | BandState::Stale | BandState::Retired) {
                 return Err(Inconsistency::State { band, state, valid: found });
             }
-            valid += u64::from(found);
+            valid += u64::from(sectors);
         }
         if valid != mapped {
             return Err(Inconsistency::Orphans { valid, mapped });

@@ -1,5 +1,6 @@
 //! The configuration of flash management.
 
+use crate::compression_config::CompressionConfig;
 use crate::error::FtlError;
 use crate::layout::{Layout, word_line_run};
 use crate::map_cache::MapCacheConfig;
@@ -112,6 +113,8 @@ pub struct FtlConfig {
     pub map_cache: Option<MapCacheConfig>,
     /// Zones that the host writes in order and resets: of models alone. Nothing is collected then.
     pub zones: Option<ZoneConfig>,
+    /// The controller compresses what the host writes: a model alone.
+    pub compression: Option<CompressionConfig>,
 }
 
 /// Mean of the valid data, in bands, that lie in the victim of paced collection and in relocations in flight, and so in none of the bands among
@@ -146,7 +149,12 @@ impl FtlConfig {
         self.user_sectors + holes
     }
 
-    /// The layout of a card of this geometry.
+    /// The addresses that a sector takes when it is not compressed: one, or its granules.
+    pub fn sector_room(&self) -> u32 {
+        self.compression.map_or(1, |compression| compression.granules())
+    }
+
+    /// The layout of a card of this geometry, in sectors.
     pub fn layout(&self, geometry: &Geometry) -> Layout {
         let entries = self.persistence.map_or(0, |p| p.payload_bytes / SUMMARY_ENTRY_BYTES as u32);
         let cell_rows = self.persistence.map_or(1, |persistence| persistence.cell_rows);

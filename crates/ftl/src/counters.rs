@@ -1,8 +1,10 @@
 //! Counters of the work that flash management has done.
 
 use crate::map_cache::MapCounters;
+use crate::sizes::CompressionCounters;
 
-/// The work since the start, in 4 KiB sectors and erase blocks.
+/// The work since the start, in 4 KiB sectors and erase blocks. On a card that compresses, all but the sectors of the host
+/// are granules: [`Counters::pages`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Sectors that the host wrote.
@@ -22,6 +24,8 @@ pub struct Counters {
     pub retired_blocks: u64,
     /// The use of the map, where memory holds a part of it.
     pub map: MapCounters,
+    /// The work of compression, on a card that compresses.
+    pub compression: Option<CompressionCounters>,
 }
 
 impl Counters {
@@ -36,15 +40,28 @@ impl Counters {
             erases: self.erases - earlier.erases,
             retired_blocks: self.retired_blocks - earlier.retired_blocks,
             map: self.map.since(&earlier.map),
+            compression: self
+                .compression
+                .map(|compression| compression.since(&earlier.compression.unwrap_or_default())),
+        }
+    }
+
+    /// This much space, in sectors.
+    pub fn pages(&self, room: u64) -> f64 {
+        match &self.compression {
+            None => room as f64,
+            Some(compression) => room as f64 / f64::from(compression.sector_granules),
         }
     }
 
     /// Write amplification: sectors programmed for data (the host's, relocated ones and pages of the map) over sectors
-    /// written by the host; 0 when the host wrote nothing. Parity and padding are counted apart.
+    /// written by the host; 0 when the host wrote nothing. Parity and padding are counted apart. Below 1 where compression saves
+    /// more than relocation costs.
     pub fn waf(&self) -> f64 {
         if self.host_sectors == 0 {
             return 0.0;
         }
-        (self.host_sectors + self.relocated_sectors + self.map.programmed()) as f64 / self.host_sectors as f64
+        let of_host = self.compression.map_or(self.host_sectors, |compression| compression.host_granules);
+        self.pages(of_host + self.relocated_sectors + self.map.programmed()) / self.host_sectors as f64
     }
 }

@@ -38,6 +38,11 @@ pub enum FtlError {
     /// Fewer good bands than zones need.
     #[error("{zones} zones need {needed} bands without bad blocks and one more, and there are {bands}")]
     ZonesBeyondBands { zones: u32, needed: u32, bands: u32 },
+    /// Compression where it can't be.
+    #[error(
+        "granules of {granule_bytes} bytes: 64 to 2,048 are possible that divide a sector, with mapping units of a sector and a whole map, without handles and without an SLC cache"
+    )]
+    Compression { granule_bytes: u32 },
     /// Garbage collection could run out of space.
     #[error("reserve of {reserve_bands} bands: garbage collection needs at least 2")]
     Reserve { reserve_bands: u32 },

@@ -10,6 +10,7 @@ use crate::handles::Placement;
 use crate::layout::{BandId, Layout, Lba, NONE, Ppa, StripeId, UnitAddress};
 use crate::map_cache::{MapCache, MapCounters};
 use crate::rebuild_snapshot::RebuildSnapshot;
+use crate::sizes::Sizes;
 use crate::stream::{SealedStripe, Stream, StreamId, units_of};
 use crate::stripe_units::StripeUnits;
 use crate::table::Table;
@@ -51,6 +52,10 @@ pub struct Ftl {
     pub(crate) placement: Option<Box<Placement>>,
     /// The zones of a card whose host writes zones.
     pub(crate) zones: Option<Box<ZoneTable>>,
+    /// The sizes of sectors, on a card that compresses.
+    pub(crate) sizes: Option<Box<Sizes>>,
+    /// The addresses that a sector takes at most: one, or its granules.
+    pub(crate) sector_room: u32,
     /// Data sectors of a band without bad blocks.
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream, because drivers drain it after each
@@ -90,11 +95,19 @@ impl Ftl {
         let sectors = u64::from(dies)
             .saturating_mul(u64::from(geometry.units_per_band()))
             .saturating_mul(u64::from(geometry.sectors_per_unit()))
-            .saturating_mul(u64::from(bands));
+            .saturating_mul(u64::from(bands))
+            .saturating_mul(u64::from(config.sector_room()));
         if sectors >= u64::from(NONE) || config.user_sectors >= u64::from(NONE) {
             return Err(FtlError::TooLarge { sectors: sectors.max(config.user_sectors) });
         }
-        let layout = config.layout(geometry);
+        if let Some(compression) = config.compression {
+            let apart = config.placement.is_some() || config.map_cache.is_some() || config.slc_cache.is_some();
+            let apart = apart || config.zones.is_some();
+            if !compression.is_possible() || apart || config.mapping_sectors > 1 {
+                return Err(FtlError::Compression { granule_bytes: compression.granule_bytes });
+            }
+        }
+        let layout = config.layout(geometry).in_parts(config.sector_room());
         let mut blocks = Blocks::new(nand, bands, seed);
         if config.zones.is_some() {
             blocks.gather_bad();
@@ -103,6 +116,9 @@ impl Ftl {
         let full_band_sectors = layout.band_data_sectors(|_| layout.all_units());
         let placement = Placement::of(config, bands.count())?;
         let zones = ZoneTable::of(config, full_band_sectors)?;
+        let sizes = config
+            .compression
+            .map(|compression| Box::new(Sizes::new(compression, config.map_entries(), bands.count(), seed)));
         let mut ftl = Ftl {
             config: *config,
             layout,
@@ -125,11 +141,13 @@ impl Ftl {
             rebuild_snapshot: None,
             placement,
             zones,
+            sizes,
+            sector_room: config.sector_room(),
             full_band_sectors,
             sealed: VecDeque::new(),
             closing: Default::default(),
         };
-        let usable_sectors = ftl.usable_sectors(config.overhead_bands());
+        let usable_sectors = ftl.usable_data_sectors();
         if config.user_sectors >= usable_sectors && config.zones.is_none() {
             return Err(FtlError::NoSpare { user_sectors: config.user_sectors, usable_sectors });
         }
@@ -144,11 +162,13 @@ impl Ftl {
         Ok(ftl)
     }
 
-    /// Data sectors that collection can use: all of them without bad blocks, checkpoints, and `kept_bands` more bands.
+    /// Data sectors that collection can use: all of them without bad blocks, checkpoints, and `kept_bands` more bands. Sectors
+    /// that are not compressed, where others may be.
     pub(crate) fn usable_sectors(&self, kept_bands: u32) -> u64 {
         let bands = u64::from(kept_bands) + u64::from(self.checkpoint_bands());
         let full = u64::from(self.full_band_sectors);
-        self.bands.data_sectors().saturating_sub(bands * full + self.config.map_sectors(full))
+        let room = self.bands.data_sectors().saturating_sub(bands * full + self.config.map_sectors(full));
+        room / u64::from(self.sector_room)
     }
 
     /// Data sectors that collection can use.
@@ -156,8 +176,14 @@ impl Ftl {
         self.usable_sectors(self.config.overhead_bands())
     }
 
-    /// Share of the data capacity that the host can't address, counting only space that collection can use.
+    /// Share of the data capacity that the host can't address, counting only space that collection can use; on a card that
+    /// compresses, what is left when all that it can address is as compressible as what it writes.
     pub fn effective_spare_factor(&self) -> f64 {
+        if self.compresses() {
+            let band = f64::from(self.full_band_sectors) / f64::from(self.sector_room);
+            let resting = self.user_sectors() as f64 * self.mean_size() - self.config.moving_data_bands() * band;
+            return 1.0 - resting.max(0.0) / self.usable_data_sectors() as f64;
+        }
         let resting = self.config.resting_sectors(u64::from(self.full_band_sectors));
         1.0 - resting / self.usable_data_sectors() as f64
     }
@@ -180,7 +206,7 @@ impl Ftl {
     /// The work since the start.
     pub fn counters(&self) -> Counters {
         let map = self.map_cache.as_deref().map_or(MapCounters::default(), |cache| cache.counters);
-        Counters { map, ..self.counters }
+        Counters { map, compression: self.compression_counters(), ..self.counters }
     }
 
     /// Sectors that the host can address.
@@ -188,7 +214,8 @@ impl Ftl {
         self.config.user_sectors
     }
 
-    /// Sectors that are written and not trimmed, the card's own lists of holes included. Sums over all bands.
+    /// Sectors that are written and not trimmed, the card's own lists of holes included; granules of them on a card that
+    /// compresses. Sums over all bands.
     pub fn valid_sectors(&self) -> u64 {
         self.bands.valid.iter().map(|&valid| u64::from(valid)).sum()
     }
@@ -269,6 +296,9 @@ impl Ftl {
     /// The host writes a sector. Returns the sector's new address. The caller has asked [`Ftl::can_write`].
     #[inline]
     pub fn write(&mut self, lba: Lba) -> Ppa {
+        if self.compresses() {
+            return self.write_compressed(lba);
+        }
         let old = self.map.get(lba.0 as usize);
         if old != NONE {
             self.invalidate(old);
@@ -301,7 +331,7 @@ impl Ftl {
         let old = self.map.get(lba.0 as usize);
         self.map.set(lba.0 as usize, NONE);
         if old != NONE {
-            self.invalidate(old);
+            if self.compresses() { self.invalidate_compressed(lba, old) } else { self.invalidate(old) }
         }
     }
 
@@ -466,7 +496,7 @@ impl Ftl {
             self.seal_early(stream);
         }
         if stream == StreamId::Host {
-            self.gc.pacing.earn_by_padding((self.counters.padding_sectors - before) as u32);
+            self.gc.pacing.earn_by((self.counters.padding_sectors - before) as u32);
         }
     }
 

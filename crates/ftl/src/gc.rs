@@ -246,14 +246,13 @@ impl Ftl {
         if self.relocates_apart() {
             return self.has_room_apart(band);
         }
-        let valid = u64::from(self.bands.valid[band.0 as usize]);
-        self.room_for_victim().is_some_and(|room| valid <= room)
+        let needed = self.room_to_move(band);
+        self.room_for_victim().is_some_and(|room| needed <= room)
     }
 
     /// The room that [`Ftl::has_room_for`] counts, in sectors; `None` if it is less than the present victims need.
     fn room_for_victim(&self) -> Option<u64> {
-        let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
-        let under_way = self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
+        let under_way = self.gc.victims.iter().map(|v| self.room_to_move(v.band)).sum::<u64>();
         let reserve = self.reserve_for_victims();
         let room = match self.relocation_stream() {
             StreamId::Host => 0,
@@ -316,6 +315,9 @@ impl Ftl {
     /// The next sectors to move, after [`Ftl::prepare_relocation`] said that some are due; their read is in flight from now on.
     /// `None` if the victim has nothing left.
     pub fn next_relocation(&mut self) -> Option<Relocation> {
+        if self.compresses() {
+            return self.next_compressed_relocation();
+        }
         let victim = self.gc.victims.back_mut()?;
         let unit_sectors = self.layout.unit_sectors;
         let found = self.valid.first_in(victim.next, victim.end);
@@ -337,12 +339,14 @@ impl Ftl {
             self.map.prefetch(lba as usize);
             left &= left - 1;
         }
-        self.gc.pacing.spend(mask.count_ones());
+        let room = mask.count_ones();
+        self.gc.pacing.spend(room);
         Some(Relocation {
             unit: self.layout.locate(Ppa(first)),
             first: Ppa(first),
             mask,
             mode: self.bands.get(band).mode,
+            room,
         })
     }
 
@@ -351,7 +355,12 @@ impl Ftl {
     pub fn relocate(&mut self, relocation: Relocation, mut moved: impl FnMut(Ppa, Ppa)) {
         let stream = self.relocation_stream();
         let moved_before = self.counters.relocated_sectors;
-        let mut mask = relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors);
+        let mut mask = if self.compresses() {
+            self.move_compressed(&relocation, &mut moved);
+            0
+        } else {
+            relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors)
+        };
         if self.placement.is_some() {
             self.count_relocated(relocation.first, mask);
         }
@@ -381,7 +390,7 @@ impl Ftl {
     }
 
     /// Makes victims stale that are scanned to the end and have no reads in flight: nothing valid is left in them.
-    fn retire_finished_victims(&mut self) {
+    pub(crate) fn retire_finished_victims(&mut self) {
         while let Some(v) = self.gc.victims.front()
             && v.next == v.end
             && v.reads_out == 0

@@ -17,12 +17,14 @@ pub struct Relocation {
     pub mask: u64,
     /// How the victim's cells are used.
     pub mode: CellMode,
+    /// The room that these sectors take, in addresses.
+    pub room: u32,
 }
 
 impl Relocation {
-    /// The number of sectors to move.
+    /// The number of sectors to move; on a card that compresses, that of their granules.
     pub fn sectors(&self) -> u32 {
-        self.mask.count_ones()
+        self.room
     }
 }
 
@@ -85,7 +87,7 @@ impl Gc {
         Gc {
             victims: VecDeque::new(),
             stale: VecDeque::new(),
-            pacing: Pacing::new(config.target_free_bands().max(1)),
+            pacing: Pacing::new(config.target_free_bands().max(1), config.sector_room()),
             collecting: false,
             map_is_behind: false,
             holds_host: false,

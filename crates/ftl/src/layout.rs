@@ -68,7 +68,8 @@ pub(crate) fn parity_stands_for(
     (0..dies / width).all(|group| gone_of(group) <= parity_units as usize)
 }
 
-/// The sizes that the addresses of a card follow from.
+/// The sizes that the addresses of a card follow from. On a card that compresses, its flash management counts granules where these
+/// names say sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The number of dies of the card.
@@ -108,6 +109,16 @@ impl Layout {
             stripe_sectors: width * unit_sectors,
             band_sectors: dies * rows * unit_sectors,
             summary_entries,
+        }
+    }
+
+    /// The same layout with so many addresses for each sector.
+    pub(crate) fn in_parts(self, of_sector: u32) -> Layout {
+        Layout {
+            unit_sectors: self.unit_sectors * of_sector,
+            stripe_sectors: self.stripe_sectors * of_sector,
+            band_sectors: self.band_sectors * of_sector,
+            ..self
         }
     }
 

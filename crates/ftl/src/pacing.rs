@@ -14,6 +14,8 @@ pub struct Pacing {
     credit: f64,
     /// The credit that each host sector earns.
     rate: f64,
+    /// A sector, in what credit counts: 1, or its granules.
+    sector: f64,
 }
 
 /// The control's gain: pace = 1 + GAIN * (target - free) / target. 2 brings free space back within about half the
@@ -23,9 +25,9 @@ const GAIN: f64 = 2.0;
 const MAX_PACE: f64 = 4.0;
 
 impl Pacing {
-    /// A control that holds this many bands free.
-    pub fn new(target_bands: u32) -> Pacing {
-        Pacing { target_bands: f64::from(target_bands), credit: 0.0, rate: 0.0 }
+    /// A control that holds this many bands free, and counts a sector as so much.
+    pub fn new(target_bands: u32, sector: u32) -> Pacing {
+        Pacing { target_bands: f64::from(target_bands), credit: 0.0, rate: 0.0, sector: f64::from(sector) }
     }
 
     /// Adds the credit of a host sector that was written.
@@ -34,8 +36,9 @@ impl Pacing {
         self.credit += self.rate;
     }
 
-    /// Adds the credit of padding, which takes free space as sectors of the host do.
-    pub fn earn_by_padding(&mut self, sectors: u32) {
+    /// Adds the credit of padding, which takes free space as sectors of the host do, or of so many granules of the host.
+    #[inline]
+    pub fn earn_by(&mut self, sectors: u32) {
         self.credit += self.rate * f64::from(sectors);
     }
 
@@ -48,16 +51,17 @@ impl Pacing {
     /// Whether a relocation is due.
     #[inline]
     pub fn is_due(&self) -> bool {
-        self.credit >= 1.0
+        self.credit >= self.sector
     }
 
     /// Sets the pace for a victim of `valid` sectors whose cleaning gains `gain` sectors, while `free_bands` are free.
     pub fn adjust(&mut self, valid: u32, gain: u32, free_bands: f64) {
         let pace = 1.0 + GAIN * (self.target_bands - free_bands) / self.target_bands;
         // An empty victim needs no relocation; one sector keeps the scan through it moving.
-        self.rate = pace.clamp(0.0, MAX_PACE) * f64::from(valid.max(1)) / f64::from(gain.max(1));
+        self.rate = pace.clamp(0.0, MAX_PACE) * f64::from(valid).max(self.sector) / f64::from(gain).max(self.sector);
         // The control makes up for credit that was not worked off; a later burst would cost latency.
-        self.credit = self.credit.clamp(-f64::from(valid.max(64)), f64::from(valid.max(64)));
+        let most = f64::from(valid).max(64.0 * self.sector);
+        self.credit = self.credit.clamp(-most, most);
     }
 
     /// The free space that the control aims at, in bands.
@@ -77,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_pace_is_what_the_steady_state_needs_at_the_target_and_nothing_at_the_ceiling() {
-        let mut pacing = Pacing::new(4);
+        let mut pacing = Pacing::new(4, 1);
         pacing.adjust(58, 42, 4.0);
         assert!((pacing.rate - 58.0 / 42.0).abs() < 1e-12);
         pacing.adjust(58, 42, 2.0);

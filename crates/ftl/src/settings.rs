@@ -18,7 +18,7 @@ impl Ftl {
         }
         self.config = config;
         // Credit that was earned under the old mode means nothing under the new one.
-        self.gc.pacing = Pacing::new(config.target_free_bands().max(1));
+        self.gc.pacing = Pacing::new(config.target_free_bands().max(1), self.sector_room);
         self.gc.collecting = false;
         self.gc.note_reasons();
         self.update_collecting();

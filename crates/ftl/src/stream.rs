@@ -158,8 +158,7 @@ impl Stream {
 
     /// The number of data sectors that the open band still takes.
     pub fn room_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
-        let in_stripe = self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors;
-        self.unopened_sectors(layout, bands) + in_stripe
+        self.unopened_sectors(layout, bands) + self.stripe_room(layout)
     }
 
     /// The number of data sectors in the stripes of the open band that are not opened yet.
@@ -212,6 +211,46 @@ impl Stream {
         Taken { ppa, sealed: Some(sealed), closed }
     }
 
+    /// Takes the next addresses for a sector that takes several. The stream must have a band, and room for it in the open
+    /// stripe, if there is one.
+    pub fn take_run(&mut self, room: u32, relocated: bool, layout: &Layout, bands: &Bands) -> Taken {
+        if self.next == self.run_end {
+            self.open_stripe(layout, bands);
+        }
+        debug_assert!(room <= self.stripe_room(layout), "the stripe has room for it");
+        *(if relocated { &mut self.relocated_sectors } else { &mut self.host_sectors }) += room;
+        let ppa = self.next;
+        let mut left = room;
+        loop {
+            let here = left.min(self.run_end - self.next);
+            self.next += here;
+            left -= here;
+            if self.next < self.run_end {
+                return Taken { ppa, sealed: None, closed: None };
+            }
+            if self.units_left == 0 {
+                let (sealed, closed) = self.seal(0, layout, bands);
+                return Taken { ppa, sealed: Some(sealed), closed };
+            }
+            self.next_run(layout);
+            if left == 0 {
+                return Taken { ppa, sealed: None, closed: None };
+            }
+        }
+    }
+
+    /// The number of addresses that the open stripe still takes; 0 when none is open.
+    #[inline]
+    pub fn stripe_room(&self, layout: &Layout) -> u32 {
+        self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors
+    }
+
+    /// Whether no stripe of the band takes data after the open one.
+    pub fn fills_last_stripe(&self, layout: &Layout, bands: &Bands) -> bool {
+        let Some(band) = self.band else { return false };
+        (self.stripe + 1..self.data_stripes).all(|index| units_of(StripeId { band, index }, layout, bands).data == 0)
+    }
+
     /// Opens the next stripe, which will hold only padding.
     pub fn open_padding(&mut self, layout: &Layout, bands: &Bands) {
         self.open_stripe(layout, bands);
@@ -222,7 +261,7 @@ impl Stream {
         if !self.stripe_is_open {
             return None;
         }
-        let padding = self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors;
+        let padding = self.stripe_room(layout);
         self.units_left = 0;
         self.next = self.run_end;
         Some(self.seal(padding, layout, bands))

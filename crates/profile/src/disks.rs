@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, DiskConfig, RaidLevel};
 
-const FLASH_TABLES: [&str; 15] = [
+const FLASH_TABLES: [&str; 16] = [
     "geometry",
     "timing",
     "endurance",
@@ -19,6 +19,7 @@ const FLASH_TABLES: [&str; 15] = [
     "relocation",
     "slc_cache",
     "placement",
+    "compression",
     "thermal",
     "cache",
 ];

@@ -211,8 +211,8 @@ pub enum Problem {
     #[error("{what} is {} bytes, must be a multiple of {}; nearest: {}", grouped(*.bytes), grouped(*.multiple), grouped(nearest_multiple(*.bytes, *.multiple)))]
     NotAMultiple { what: &'static str, bytes: u64, multiple: u64 },
     /// A size by which addresses are divided.
-    #[error("mapping_unit is {} bytes, must be a power of two", grouped(*.bytes))]
-    NoPowerOfTwo { bytes: u64 },
+    #[error("{key} is {} bytes, must be a power of two", grouped(*.bytes))]
+    NoPowerOfTwo { key: &'static str, bytes: u64 },
     /// The numbers are each possible, their product is not.
     #[error("{what} are more than {}", grouped(*.limit))]
     TooMany { what: &'static str, limit: u64 },
@@ -270,6 +270,9 @@ pub enum Problem {
     /// Handles on a card that divides its writes in another way.
     #[error("more than one handle is modelled without an SLC cache and with mapping units of 4,096 bytes")]
     HandlesApart,
+    /// Compression on a card that divides its flash in another way.
+    #[error("compression is modelled without {without}")]
+    CompressionApart { without: &'static str },
     /// Pages of the map belong to no handle.
     #[error("a card whose host places its writes by handles holds its whole map in memory")]
     HandlesNeedMap,
@@ -278,7 +281,7 @@ pub enum Problem {
     BufferOfHandles { bytes: u64, needed_bytes: u64 },
     /// Zones on a card that is not a plain one.
     #[error(
-        "zones are modelled of a single card, without handles, a cache, an SLC cache, a part of the map and mapping units of more than 4,096 bytes"
+        "zones are modelled of a single card, without handles, a cache, an SLC cache, a part of the map, compression and mapping units of more than 4,096 bytes"
     )]
     ZonesApart,
     /// A buffer in which the stripes of zones that wait for more leave no room.
@@ -308,6 +311,14 @@ pub enum Problem {
     TooManySectors {
         /// Sectors of one card at the scale that was asked for.
         sectors: u64,
+        /// A scale at which they fit.
+        try_scale: u64,
+    },
+    /// More granules than a map entry of 4 bytes can tell apart.
+    #[error("{} granules of flash are too many for a map of 4-byte entries: use --scale 1/{try_scale} or smaller", grouped(*.granules))]
+    TooManyGranules {
+        /// Granules of one card at the scale that was asked for.
+        granules: u64,
         /// A scale at which they fit.
         try_scale: u64,
     },

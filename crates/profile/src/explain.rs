@@ -346,6 +346,11 @@ fn management(page: &mut Page, flash: &Flash) {
         };
         page.row("", &format!("the host writes {writes}"));
     }
+    if let Some(compression) = ftl.compression {
+        let best = percent(f64::from(compression.granules_of(0)) / f64::from(compression.granules()));
+        let granule = grouped(u64::from(compression.granule_bytes));
+        page.row("compression", &format!("sectors take multiples of {granule} bytes, at best {best} of their size"));
+    }
     let path = match card.relocation_path {
         RelocationPath::Internal => "inside the card".to_string(),
         RelocationPath::Host { sector_ns } => format!("through the host, {} a sector", duration(sector_ns)),

@@ -1,6 +1,7 @@
 //! From a flash card's settings to its configuration at full size, and what must hold between the numbers.
 
 use crate::capacity::{Capacities, sectors_per_band};
+use crate::compression;
 use crate::error::{Problem, ProfileError};
 use crate::fabric;
 use crate::map_cache;
@@ -122,6 +123,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         },
     };
     map_cache::read(settings, &mut card)?;
+    compression::read(settings, &mut card)?;
     check_stripes(settings, &card)?;
     hold_what_is_under_way(&mut card);
     zones::read(settings, &mut card, cards)?;
@@ -362,6 +364,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
         placement: placement::read(settings)?,
         map_cache: None,
         zones: None,
+        compression: None,
     })
 }
 
@@ -371,7 +374,7 @@ fn read_mapping_sectors(settings: &Settings) -> Result<u32, ProfileError> {
     let bytes = settings.count_if_any(table, key).unwrap_or(SECTOR_BYTES);
     settings.must_be_multiple((table, key), "mapping_unit", bytes, SECTOR_BYTES)?;
     if !bytes.is_power_of_two() {
-        return Err(settings.wrong(table, key, Problem::NoPowerOfTwo { bytes }));
+        return Err(settings.wrong(table, key, Problem::NoPowerOfTwo { key, bytes }));
     }
     Ok((bytes / SECTOR_BYTES) as u32)
 }
@@ -515,7 +518,7 @@ fn check_limits(settings: &Settings, card: &CardConfig) -> Result<(), ProfileErr
     placement::check(settings, card, needed_bytes)?;
     // A band's sectors are numbered with 32 bits at every scale.
     let limit = u64::from(u32::MAX);
-    if sectors_per_band(card) >= limit {
+    if sectors_per_band(card) * u64::from(card.ftl.sector_room()) >= limit {
         return Err(settings.wrong_table("geometry", Problem::TooMany { what: "sectors of a band", limit }));
     }
     Ok(())

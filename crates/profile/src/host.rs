@@ -8,7 +8,7 @@ use crate::schema;
 use crate::settings::Settings;
 use crate::sources;
 use crate::text::wrap;
-use device::HostConfig;
+use device::{Compressible, HostConfig};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -104,6 +104,7 @@ impl Host {
 
 fn lower(settings: &Settings) -> Result<HostConfig, ProfileError> {
     let number = |key| settings.count("host", key);
+    let share = |key| settings.real_if_any("host", key).unwrap_or(0.0);
     Ok(HostConfig {
         cores: settings.count32("host", "cores")?,
         session_ns: number("session_ns")?,
@@ -112,5 +113,6 @@ fn lower(settings: &Settings) -> Result<HostConfig, ProfileError> {
         contention: settings.real_if_any("host", "contention").ok_or_else(|| settings.missing("host", "contention"))?,
         count: settings.count_if_any("host", "count").map_or(1, |count| count as u32),
         link_bytes_per_s: settings.count_if_any("host", "link_bytes_per_s").unwrap_or(u64::MAX),
+        compressible: Compressible::around(share("compressible"), share("compressible_spread")),
     })
 }

@@ -40,6 +40,7 @@
 //! | \[`map_cache`\] | memory that holds only a part of the map, in models | `bytes`, \[`page_covers`: bytes of the host's whose entries are in a page of the map, else 1,024 mapping units; `hit_ns`: time of a lookup in it\] |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
 //! | \[`placement`\] | handles by which the host places its writes, in models | `handles`, \[`isolation` (`initial`: what is moved may mix, `persistent`: it never does), `by`: what the host names them by: `heat` of a skewed load's parts, `thread` of a sequential load with regions of their own, `file`: a database's data and log\] |
+//! | \[`compression`\] | a controller that compresses what the host writes, in models | `granule`: sizes on flash are multiples of it, \[`header`: bytes beside the data of each sector, `best_ratio`: the smallest share of a sector that is ever left\] |
 //! | \[`thermal`\] | heat, in models | `idle_watts` whatever the card does, `die_read_watts`, `die_program_watts` and `die_erase_watts` of each die at work beside that, `nanojoules_per_byte` that a channel carries; `joules_per_kelvin` (heat capacity), `kelvin_per_watt` (thermal resistance), `ambient_celsius`, \[`start_celsius`: the temperature at first, else that of the surroundings; levels of throttling, `light_celsius` with `light_percent` of the card's speed, `heavy_celsius` with `heavy_percent`, `critical_celsius` with `critical_percent`, which end `hysteresis_kelvin` below where they begin\] |
 //! | \[`cache`\] | the card is a cache, in models | `of`: the device behind it, \[`mode` (`writeback`, `writethrough`, `writearound`, `passthrough`), `policy` (`lru`, `fifo`, `clock`, `s3-fifo`), `size`, `block`, `promote` (`first-miss`, `second-miss`), `sequential_cutoff`, `dirty_share`, `dirty_limit`\] |
 //!
@@ -59,6 +60,7 @@
 mod builtin;
 mod cache;
 mod capacity;
+mod compression;
 mod device_config;
 mod disks;
 mod drive_array;

@@ -204,6 +204,12 @@ impl Profile {
             let try_scale = full.div_ceil(MAX_SECTORS / 2).next_power_of_two();
             return Err(self.settings.wrong_table("geometry", Problem::TooManySectors { sectors, try_scale }));
         }
+        let granules = sectors * u64::from(card.ftl.sector_room());
+        if granules >= MAX_SECTORS {
+            let try_scale = (granules as f64 / scale).ceil() as u64;
+            let try_scale = try_scale.div_ceil(MAX_SECTORS / 2).next_power_of_two();
+            return Err(self.settings.wrong_table("compression", Problem::TooManyGranules { granules, try_scale }));
+        }
         Ok(if flash.cards == 1 {
             DeviceConfig::Card(card)
         } else {

@@ -397,6 +397,10 @@ pub(crate) static CARD: Schema = Schema {
             ],
         },
         TableSchema {
+            name: "compression",
+            keys: &[bytes("granule", 64, 4096), bytes("header", 0, 512), key("best_ratio", Kind::Share)],
+        },
+        TableSchema {
             name: "thermal",
             keys: &[
                 key("idle_watts", Kind::Amount),
@@ -490,6 +494,8 @@ pub(crate) static HOST: Schema = Schema {
             key("contention", Kind::Share),
             counted("count", 1, 1 << 10),
             rate("link_bytes_per_s"),
+            key("compressible", Kind::Share),
+            key("compressible_spread", Kind::Share),
         ],
     }],
 };

@@ -23,6 +23,7 @@ pub(crate) fn read(settings: &Settings, card: &mut CardConfig, cards: u64) -> Re
     let bands = settings.count(TABLE, "bands")? as u32;
     let ftl = &card.ftl;
     let divided = ftl.slc_cache.is_some() || ftl.placement.is_some() || ftl.map_cache.is_some();
+    let divided = divided || ftl.compression.is_some();
     if cards > 1 || divided || ftl.mapping_sectors > 1 || settings.has_table("cache") {
         return wrong("bands", Problem::ZonesApart);
     }

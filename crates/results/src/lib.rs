@@ -40,7 +40,7 @@ pub use review::{
     Stall, Sweep, TargetInfo, TargetKind, Timeline, Tone,
 };
 pub use run::{
-    Application, DbTime, DbTimeEvent, Flash, Handle, IoClass, MapUse, OltpReport, Overwriting, ReplicaLag,
+    Application, Compression, DbTime, DbTimeEvent, Flash, Handle, IoClass, MapUse, OltpReport, Overwriting, ReplicaLag,
     ReplicaReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport, TpccReport,
     TpccTransaction, TransactionReport, TransactionsPer, Wear, ZoneUse,
 };

@@ -119,6 +119,9 @@ pub struct Flash {
     /// The use of its zones, on a card that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneUse>,
+    /// The work of compression, on a card that compresses what the host writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
     /// The work for each handle by which the host places its writes; empty for a card without handles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handles: Vec<Handle>,
@@ -139,7 +142,9 @@ impl Flash {
     /// 4 KiB pages programmed, for whatever reason.
     pub fn programmed_pages(&self) -> u64 {
         let map = self.map.map_or(0, |map| map.programmed_pages);
-        self.host_pages + self.relocated_pages + map + self.parity_pages + self.padding_pages + self.metadata_pages
+        let of_host =
+            self.compression.map_or(self.host_pages, |compression| compression.stored_bytes.div_ceil(PAGE_BYTES));
+        of_host + self.relocated_pages + map + self.parity_pages + self.padding_pages + self.metadata_pages
     }
 }
 
@@ -162,6 +167,19 @@ pub struct ZoneUse {
     pub reset: u64,
     /// Zones that bad blocks have taken, at the end.
     pub offline: u64,
+}
+
+const PAGE_BYTES: u64 = 4_096;
+
+/// The work of compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compression {
+    /// Bytes that the host wrote.
+    pub host_bytes: u64,
+    /// Bytes that were stored for them: sizes on flash after compression, rounded up as the card does.
+    pub stored_bytes: u64,
+    /// Bytes at the end of stripes that the next sector did not fit into; part of the padding.
+    pub unused_bytes: u64,
 }
 
 /// Use of a map of which memory holds a part.

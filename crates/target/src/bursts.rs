@@ -44,7 +44,8 @@ impl BurstDevice {
         }
         let mut load = Bursts::new(config)?;
         let curves = load.curves();
-        let device = Modelled::new(&self.device, series.threads, false, seed)?;
+        let mut device = Modelled::new(&self.device, series.threads, false, seed)?;
+        device.compress(host.compressible);
         let mut machine = Machine::new(device, &mut load, host, false);
         if machine.run_until_or(Stop::Finished(u64::MAX), &|| progress.cancelled()) == StopReason::Cancelled {
             return Err(RunError::Cancelled);

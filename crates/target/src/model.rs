@@ -145,6 +145,7 @@ impl Target for ModelTarget {
         }
         let common = &self.common;
         let mut device = Modelled::new(&common.device, MAX_REQUESTS, false, common.seed)?;
+        device.compress(common.host.config().compressible);
         let fill_bytes = ((device.capacity_bytes() as f64 * state.fill) as u64).div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
         let fill_bytes = fill_bytes.min(device.capacity_bytes());
         let Preconditioned { rounds, overwriting } =

@@ -3,11 +3,11 @@
 use crate::error::RunError;
 use crate::{Cached, Gone, Instant, Mirrored, Raid5, Striped, Zoned};
 use card::{CardConfig, MediaCounters, ModelCard};
-use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use device::{ByteRange, Completion, Compressible, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, Volume};
-use ftl::{Counters, MapCounters, ReadOnly};
+use ftl::{CompressionCounters, Counters, MapCounters, ReadOnly};
 use profile::DeviceConfig;
-use results::{Flash, MapUse, ThermalReport, Wear};
+use results::{Compression, Flash, MapUse, ThermalReport, Wear};
 
 /// A modelled device.
 #[derive(Clone, Debug)]
@@ -96,6 +96,14 @@ impl Modelled {
         }
     }
 
+    /// The host's writes are as compressible as this from now on: cards that compress store them in less.
+    pub fn compress(&mut self, compressible: Compressible) {
+        if let Modelled::Cached(cached) = self {
+            cached.back_mut().compress(compressible);
+        }
+        self.cards_mut().iter_mut().for_each(|card| card.ftl_mut().compress(compressible));
+    }
+
     /// Puts on flash what is half open, before anything is timed.
     pub fn settle_now(&mut self) {
         self.cards_mut().iter_mut().for_each(|card| card.ftl_mut().settle_now());
@@ -137,6 +145,10 @@ impl Modelled {
             erases: a.erases + b.erases,
             retired_blocks: a.retired_blocks + b.retired_blocks,
             map: a.map.plus(&b.map),
+            compression: match (a.compression, b.compression) {
+                (Some(a), Some(b)) => Some(a.plus(&b)),
+                (one, other) => one.or(other),
+            },
         })
     }
 
@@ -154,14 +166,15 @@ impl Modelled {
         let cards = self.cards();
         let first = cards.first()?;
         let c = self.counters().since(earlier);
+        let pages = |room: u64| c.pages(room).round() as u64;
         let wear: Vec<(u32, u32)> = cards.iter().map(|c| c.ftl().blocks().wear_range()).collect();
         Some(Flash {
             waf: c.waf(),
             host_pages: c.host_sectors,
-            relocated_pages: c.relocated_sectors,
-            parity_pages: c.parity_sectors,
-            padding_pages: c.padding_sectors,
-            metadata_pages: c.metadata_sectors,
+            relocated_pages: pages(c.relocated_sectors),
+            parity_pages: pages(c.parity_sectors),
+            padding_pages: pages(c.padding_sectors),
+            metadata_pages: pages(c.metadata_sectors),
             erases: c.erases,
             free_bands: cards.iter().map(|c| u64::from(c.ftl().free_bands())).sum(),
             bad_blocks: cards.iter().map(|c| c.ftl().blocks().bad_count()).sum(),
@@ -174,6 +187,7 @@ impl Modelled {
             zones: None,
             handles: Vec::new(),
             map: self.map_use(&c.map),
+            compression: c.compression.map(|compression| compression_of(&c, &compression)),
         })
     }
 
@@ -192,6 +206,16 @@ impl Modelled {
             held_pages: pages.iter().map(|pages| pages.0).sum(),
             all_pages: pages.iter().map(|pages| pages.1).sum(),
         })
+    }
+}
+
+/// Returns the work of compression, in bytes.
+fn compression_of(counters: &Counters, compression: &CompressionCounters) -> Compression {
+    let bytes = |granules: u64| (counters.pages(granules) * SECTOR_BYTES as f64).round() as u64;
+    Compression {
+        host_bytes: counters.host_sectors * SECTOR_BYTES,
+        stored_bytes: bytes(compression.host_granules),
+        unused_bytes: bytes(compression.unused_granules),
     }
 }
 

@@ -170,7 +170,8 @@ fn precondition_ftl(
     }
     if fill_sectors > 0 && pattern != Pattern::None {
         let mut writer = Writer::new(pattern, fill_sectors, seed)?;
-        let data_sectors = ftl.usable_data_sectors() as f64;
+        // The sectors of the host that fill the card, however small they are stored.
+        let data_sectors = ftl.usable_data_sectors() as f64 / ftl.mean_size();
         let plan = Plan::of(&writer, data_sectors);
         progress.begin("overwrite until steady", plan.least_sectors + plan.round_sectors);
         let mut written = 0;

@@ -111,6 +111,7 @@ fn prepare(spec: &ReplaySpec, progress: &dyn Progress) -> Result<Modelled, RunEr
         return Err(RunError::ZonesInOrder);
     }
     let mut device = Modelled::new(spec.device, spec.config.depth, spec.explain_tail, spec.seed)?;
+    device.compress(spec.host.compressible);
     if !spec.fresh {
         let capacity_bytes = device.capacity_bytes();
         let fill_bytes = ((capacity_bytes as f64 * spec.fill) as u64).div_ceil(SECTOR_BYTES) * SECTOR_BYTES;

@@ -90,6 +90,7 @@ pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Prepared, RunE
     }
     let mut device = Modelled::new(spec.device, load.processes(), spec.explain_tail, spec.seed)?;
     place(&mut device, spec.device, spec.load, spec.seed)?;
+    device.compress(spec.host.compressible);
     let mut overwriting = None;
     if !spec.fresh {
         let fill_bytes = ((capacity_bytes as f64 * spec.fill) as u64).max(footprint_bytes);
@@ -149,7 +150,8 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
                 .iter()
                 .map(|c| {
                     let data = c.ftl().usable_data_sectors() as f64;
-                    (data / 20.0).max(BANDS_PER_ROUND * f64::from(c.ftl().layout().band_sectors))
+                    let band = f64::from(c.ftl().layout().band_sectors / c.ftl().config().sector_room());
+                    (data / 20.0).max(BANDS_PER_ROUND * band) / c.ftl().mean_size()
                 })
                 .sum();
             let bytes = sectors * SECTOR_BYTES as f64;
@@ -170,6 +172,7 @@ pub fn measure(spec: &RunSpec, prepared: Prepared, progress: &dyn Progress) -> R
         Ok(()) | Err(RunError::NothingToPlace { .. }) => {}
         Err(error) => return Err(error),
     }
+    device.compress(spec.host.compressible);
     let warmed = if spec.fresh { None } else { warm(&mut device, spec.load, spec.host, spec.seed, progress)? };
     let rule = SteadyRule::SNIA;
     let mut load = spec.load.build(spec.seed)?;

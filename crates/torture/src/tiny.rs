@@ -110,6 +110,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             placement: None,
             map_cache: None,
             zones: None,
+            compression: None,
         },
         bands: BANDS,
         link: LinkConfig {

@@ -53,7 +53,9 @@ class Case(Record):
     effective_spare_factor: float
     """Share of the data capacity that collection can use."""
     waf: float
-    """Pages programmed for data over pages that the host wrote, while the card is young."""
+    """Pages programmed for data over pages that the host wrote, while the card is young; below 1 where compression
+    saves more than relocation costs.
+    """
     total_amplification: float
     """The same with parity, summaries and the padding of flushes."""
     rated_cycles: int

@@ -12,6 +12,7 @@ from .run_parts import LatNs as LatNs
 from .run_parts import Histogram as Histogram
 from .run_parts import Io as Io
 from .run_parts import SeriesRow as SeriesRow
+from .run_parts import FlashCompression as FlashCompression
 from .run_parts import FlashHandles as FlashHandles
 from .run_parts import FlashZones as FlashZones
 from .run_parts import FlashWear as FlashWear
@@ -30,7 +31,17 @@ from .run_parts import ReplicaLag as ReplicaLag
 from .run_parts import Replica as Replica
 from .run_parts import RunTransactionsPer as RunTransactionsPer
 from .run_parts import Thermal as Thermal
-from .run_parts import CacheWarmUp as CacheWarmUp
+
+
+class CacheWarmUp(Record):
+    """The object `CacheWarmUp` of the schema."""
+
+    requests: int
+    """Reads and writes."""
+    hit_rate: float
+    """Hits of the last of them over their number."""
+    attained: bool
+    """The hit rate no longer changed, and the flash was written over twice."""
 
 
 class Cache(Record):

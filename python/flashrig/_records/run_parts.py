@@ -109,6 +109,17 @@ class SeriesRow(Record):
     """Longest response of the second."""
 
 
+class FlashCompression(Record):
+    """The work of a card that compresses what the host writes (`[compression]` in its file); absent for other cards."""
+
+    host_bytes: int
+    """Bytes that the host wrote."""
+    stored_bytes: int
+    """Bytes that were stored for them: sizes on flash after compression, rounded up as the card does."""
+    unused_bytes: int
+    """Bytes at the end of stripes that the next sector did not fit into; part of the padding."""
+
+
 class FlashHandles(Record):
     """The object `FlashHandles` of the schema."""
 
@@ -199,6 +210,8 @@ class Flash(Record):
     """Blocks bad from the factory or retired."""
     effective_spare_factor: float
     """Spare factor that garbage collection could use: open bands, reserve and bad blocks taken off."""
+    compression: FlashCompression | None
+    """The work of a card that compresses what the host writes (`[compression]` in its file); absent for other cards."""
     handles: list[FlashHandles] | None
     """The work for each handle by which the host places its writes (`[placement]` in the card's file); absent for a
     card without handles.
@@ -213,7 +226,13 @@ class Flash(Record):
     for cards that hold all of it.
     """
 
-    _nested = {"handles": FlashHandles, "zones": FlashZones, "wear": FlashWear, "map": FlashMap}
+    _nested = {
+        "compression": FlashCompression,
+        "handles": FlashHandles,
+        "zones": FlashZones,
+        "wear": FlashWear,
+        "map": FlashMap,
+    }
 
 
 class SteadyStateOverwriting(Record):
@@ -481,14 +500,3 @@ class Thermal(Record):
     """Seconds of critical throttling."""
     series: list[float]
     """Temperature at the end of each second."""
-
-
-class CacheWarmUp(Record):
-    """The object `CacheWarmUp` of the schema."""
-
-    requests: int
-    """Reads and writes."""
-    hit_rate: float
-    """Hits of the last of them over their number."""
-    attained: bool
-    """The hit rate no longer changed, and the flash was written over twice."""

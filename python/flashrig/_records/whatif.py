@@ -42,7 +42,9 @@ class Answer(Record):
     write_lat_ns: Latency | None
     """Latencies of writes alone; absent where there were none."""
     waf: float | None
-    """Pages programmed for data over pages that the host wrote; absent where nothing was written, and for disks."""
+    """Pages programmed for data over pages that the host wrote, below 1 where compression saves more than relocation
+    costs; absent where nothing was written, and for disks.
+    """
     hit_rate: float | None
     """Reads and writes that found all of their blocks in the cache over all of them; absent without one."""
     years_at_rating: float | None

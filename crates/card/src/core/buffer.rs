@@ -1,4 +1,4 @@
-//! Room in the write buffer, in sectors of the host.
+//! Room in the write buffer, in sectors of the host; in granules on a card that compresses, as it holds them compressed.
 //!
 //! Invariant: the buffer never holds more than it has room for.
 
@@ -7,12 +7,15 @@
 pub struct WriteBuffer {
     free_sectors: u32,
     sectors: u32,
+    /// The most that a sector takes.
+    most: u32,
 }
 
 impl WriteBuffer {
     /// An empty buffer. It has room for so many sectors as the energy can put on flash: those in it count as durable.
-    pub fn new(sectors: u32) -> WriteBuffer {
-        WriteBuffer { free_sectors: sectors, sectors }
+    /// A sector takes `most` of it at most.
+    pub fn new(sectors: u32, most: u32) -> WriteBuffer {
+        WriteBuffer { free_sectors: sectors, sectors, most }
     }
 
     pub fn free_sectors(&self) -> u32 {
@@ -27,10 +30,16 @@ impl WriteBuffer {
         self.free_sectors == self.sectors
     }
 
-    /// A sector was taken in.
+    /// Whether there is room for a sector, however large it is.
     #[inline]
-    pub fn take(&mut self) {
-        self.free_sectors -= 1;
+    pub fn has_room(&self) -> bool {
+        self.free_sectors >= self.most
+    }
+
+    /// A sector was taken in that takes so much.
+    #[inline]
+    pub fn take(&mut self, room: u32) {
+        self.free_sectors -= room;
     }
 
     /// Sectors are safe on flash.

@@ -166,9 +166,10 @@ impl CardConfig {
         {
             persistence.checkpoint_every_bands = (self.bands / 8).max(4);
         }
-        // Hosts of a card with contents have no way to name a handle.
+        // Hosts of a card with contents have no way to name a handle, and its contents lie as they were written.
         config.ftl.placement = None;
         config.ftl.zones = None;
+        config.ftl.compression = None;
         config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
         config
     }

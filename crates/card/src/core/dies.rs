@@ -103,7 +103,8 @@ pub struct Started {
 
 impl Dies {
     /// All idle. Dies are numbered modules first, then channels of a module, then dies of a channel.
-    pub fn new(config: &NandConfig, reads_first: bool, reads_by_plane: bool, explain: bool) -> Dies {
+    /// Space is counted in so many parts of a sector.
+    pub fn new(config: &NandConfig, parts: u32, reads_first: bool, reads_by_plane: bool, explain: bool) -> Dies {
         let geometry = &config.geometry;
         let page_bus_bytes = geometry.page_bytes + geometry.spare_bytes;
         let die = |d: u32| {
@@ -136,11 +137,11 @@ impl Dies {
             reuses_registers: false,
             draining: false,
             programs: 0,
-            sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
+            sector_bus_bytes: page_bus_bytes / (geometry.sectors_per_page() * parts),
             unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
             times: None,
             planes: reads_by_plane
-                .then(|| Planes::new(geometry.dies(), geometry.planes_per_die, geometry.sectors_per_page())),
+                .then(|| Planes::new(geometry.dies(), geometry.planes_per_die, geometry.sectors_per_page() * parts)),
             watch: explain.then(|| Watch { occupancy: Some(Occupancy::new(geometry.dies() as usize)), heat: None }),
         }
     }

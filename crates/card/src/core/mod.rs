@@ -71,6 +71,7 @@ impl<I: Clone + Default> Core<I> {
     pub fn around(config: &CardConfig, ftl: Ftl, max_requests: u32, explain: bool, phase: Lifecycle) -> Core<I> {
         let geometry = &config.nand.geometry;
         let dies = geometry.dies() as usize;
+        let parts = config.ftl.sector_room();
         let reads_by_plane = config.model.independent_planes && config.reads_first && geometry.pages_per_unit() > 1;
         let planes = if reads_by_plane { dies * geometry.planes_per_die as usize } else { 0 };
         Core {
@@ -79,13 +80,13 @@ impl<I: Clone + Default> Core<I> {
             timers: Timers::new(dies, max_requests as usize, planes, config.model.thermal.is_some()),
             host: HostSide::new(max_requests, config.link.queue_depth, config.ftl.zones.is_some()),
             link: Link::new(config.link),
-            buffer: WriteBuffer::new(config.durable_buffer_sectors()),
+            buffer: WriteBuffer::new(config.durable_buffer_sectors().saturating_mul(parts), parts),
             ftl,
             stripes: Slab::new(),
             erasing: Vec::new(),
-            relocations: Relocations::default(),
+            relocations: Relocations::new(config.relocation_sectors.saturating_mul(parts)),
             map_reads: MapReads::default(),
-            dies: Dies::new(&config.nand, config.reads_first, reads_by_plane, explain),
+            dies: Dies::new(&config.nand, parts, config.reads_first, reads_by_plane, explain),
             account: Account::new(max_requests as usize, explain),
             thermal: None,
             notes_pauses: config.ftl.slc_cache.is_some(),

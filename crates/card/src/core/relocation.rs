@@ -18,6 +18,8 @@ pub struct Relocations {
     waiting: VecDeque<Relocation>,
     /// Sectors read or waiting to be on flash.
     sectors_in_flight: u32,
+    /// The most that may be.
+    most_sectors: u32,
     /// The host has asked for nothing for [`IDLE_NS`](crate::IDLE_NS): the SLC cache may be emptied.
     long_idle: bool,
     /// When the next relocation out of the SLC cache may begin, where its rate is limited.
@@ -25,6 +27,17 @@ pub struct Relocations {
 }
 
 impl Relocations {
+    /// None yet, of so many sectors at most: granules on a card that compresses.
+    pub fn new(most_sectors: u32) -> Relocations {
+        Relocations { most_sectors, ..Relocations::default() }
+    }
+
+    /// Whether more may be relocated.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.sectors_in_flight < self.most_sectors
+    }
+
     /// Relocations that are read or carried, those that wait for room not counted.
     pub fn on_their_way(&self) -> usize {
         self.reading.len() + self.filling + self.through_host.len()

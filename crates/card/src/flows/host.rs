@@ -193,6 +193,9 @@ impl<C: Contents> Card<C> {
 
     /// Starts the reads of sectors that lie on flash; unwritten sectors and those in the buffer need none.
     pub(crate) fn read_sectors(&mut self, now: Time, id: RequestId, first: u32, count: u32) {
+        if self.core.ftl.compresses() {
+            return self.read_compressed(now, id, first, count);
+        }
         let mut sector = first;
         let end = first + count;
         while sector < end {
@@ -202,16 +205,22 @@ impl<C: Contents> Card<C> {
                 continue;
             };
             sector += read.sectors;
-            let by = C::begin_read(self, now, id, &read);
-            if by == ReadBy::Nobody {
-                continue;
-            }
-            self.core.host[id].reads_left += 1;
-            if by == ReadBy::Die {
-                // Sectors that follow in the same unit come with the same command.
-                let mode = self.core.ftl.cell_mode(read.unit.band);
-                self.start_read(now, id, &read, mode);
-            }
+            self.read_run(now, id, &read);
+        }
+    }
+
+    /// Starts the read of sectors that follow each other in a unit.
+    #[inline]
+    pub(crate) fn read_run(&mut self, now: Time, id: RequestId, read: &ReadRun) {
+        let by = C::begin_read(self, now, id, read);
+        if by == ReadBy::Nobody {
+            return;
+        }
+        self.core.host[id].reads_left += 1;
+        if by == ReadBy::Die {
+            // Sectors that follow in the same unit come with the same command.
+            let mode = self.core.ftl.cell_mode(read.unit.band);
+            self.start_read(now, id, read, mode);
         }
     }
 
@@ -293,14 +302,14 @@ impl<C: Contents> Card<C> {
             let request = &self.core.host[id];
             (request.sector, request.sectors_left)
         };
-        while left > 0 && self.core.buffer.free_sectors() > 0 && self.core.ftl.can_write() && C::admits(self) {
-            self.core.buffer.take();
+        while left > 0 && self.core.buffer.has_room() && self.core.ftl.can_write() && C::admits(self) {
             let was_hole = C::is_hole(self, Lba(sector));
             let ppa = if self.core.host[id].is_sent(sector) {
                 self.core.ftl.write(Lba(sector))
             } else {
                 self.core.ftl.write_rest(Lba(sector))
             };
+            self.core.buffer.take(self.core.ftl.room_of(Lba(sector)));
             C::admitted(self, id, Lba(sector), ppa, was_hole);
             sector += 1;
             left -= 1;
@@ -328,7 +337,7 @@ impl<C: Contents> Card<C> {
     pub(crate) fn admit_waiting(&mut self, now: Time, done: &mut Done<C>) {
         while let Some(&id) = self.core.host.waiting_writes.front() {
             let left = self.core.host[id].sectors_left;
-            if left == 0 || self.core.buffer.free_sectors() == 0 || !self.core.ftl.can_write() || !C::admits(self) {
+            if left == 0 || !self.core.buffer.has_room() || !self.core.ftl.can_write() || !C::admits(self) {
                 C::write_waits(self, now);
                 break;
             }

@@ -313,7 +313,7 @@ impl Card<Storage> {
     }
 
     fn place_logged(&mut self, content: Content) {
-        self.core.buffer.take();
+        self.core.buffer.take(1);
         let ppa = self.core.ftl.write(content.lba);
         let store = &mut self.contents.store;
         store.checksums.set(content.lba, content.payload_crc);

@@ -65,7 +65,7 @@ impl<C: Contents> Card<C> {
             let within = ppa.0 % layout.unit_sectors;
             let mode = self.core.ftl.cell_mode(unit.band);
             let first = ftl::Ppa(ppa.0 - within);
-            let unit = C::read_to_relocate(self, now, &Relocation { unit, first, mask: 1 << within, mode });
+            let unit = C::read_to_relocate(self, now, &Relocation { unit, first, mask: 1 << within, mode, room: 1 });
             self.core.map_reads.begin();
             self.start_first(now, Work::MapRead(page), unit, mode, [within, 1]);
         }

@@ -1,6 +1,7 @@
 //! The flows of a card: each takes what has happened from the core and the contents, and says what goes on.
 
 mod checkpoint;
+mod compressed;
 mod contents;
 mod direct_reads;
 mod durable;

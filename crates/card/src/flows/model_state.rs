@@ -69,7 +69,7 @@ impl Card<NoContents> {
         let Some(physics) = &self.core.config.model.physics else { return Some(0) };
         let blocks = self.core.ftl.blocks();
         let cycles = blocks.cycles(unit.band.0, unit.die);
-        let sectors = self.core.ftl.layout().unit_sectors;
+        let sectors = self.core.config.nand.geometry.sectors_per_unit();
         let place = [unit.band.0, unit.die, unit.row].map(u64::from);
         media::retries(physics, cycles, place, sectors)
     }
@@ -84,7 +84,8 @@ impl Card<NoContents> {
         let (first, sectors) = (request.sector, request.sectors_left);
         let layout = self.core.ftl.layout();
         let is_here = |lba| self.core.ftl.lookup(Lba(lba)).is_some_and(|ppa| layout.locate(ppa) == unit);
-        let here = (first..first + sectors).filter(|&lba| is_here(lba)).count() as u32;
+        let room = |lba| self.core.ftl.room_of(Lba(lba));
+        let here: u32 = (first..first + sectors).filter(|&lba| is_here(lba)).map(room).sum();
         if here > 0 {
             self.read_rest(now, id, unit, here);
         }

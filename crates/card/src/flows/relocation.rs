@@ -27,8 +27,9 @@ impl<C: Contents> Card<C> {
         {
             return;
         }
+        let compresses = self.core.ftl.compresses();
         let idle_sectors = self.core.ftl.layout().dies * self.core.ftl.layout().unit_sectors;
-        while self.core.relocations.sectors_in_flight() < self.core.config.relocation_sectors
+        while self.core.relocations.has_room()
             && let Some(due) =
                 self.relocation_due(now, idle && self.core.relocations.sectors_in_flight() < idle_sectors)
         {
@@ -38,10 +39,11 @@ impl<C: Contents> Card<C> {
                     if due == Due::Fold {
                         self.pace_fold(now, sectors);
                     }
+                    let tail = if compresses { self.read_tail(now, &relocation) } else { 0 };
                     let unit = C::read_to_relocate(self, now, &relocation);
                     let mode = relocation.mode;
                     let index = self.core.relocations.begin(relocation);
-                    self.start(now, Work::RelocationRead(index), unit, mode, sectors);
+                    self.start(now, Work::RelocationRead(index), unit, mode, sectors - tail);
                 }
                 // The victim had nothing left; its band may be ready for its erase.
                 None => self.erase_stale(now),

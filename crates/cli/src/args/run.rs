@@ -157,7 +157,7 @@ pub struct DeviceArgs {
 impl DeviceArgs {
     /// All settings of the card and the host.
     pub fn settings(&self) -> Vec<String> {
-        self.cache.after(&self.model.settings)
+        self.cache.after(&self.model.all_settings())
     }
 }
 

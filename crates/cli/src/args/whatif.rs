@@ -110,7 +110,7 @@ pub struct CommonArgs {
 impl CommonArgs {
     /// All settings of the card and the host.
     pub fn settings(&self) -> Vec<String> {
-        self.cache.after(&self.model.settings)
+        self.cache.after(&self.model.all_settings())
     }
 }
 

@@ -5,7 +5,8 @@ use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::{format_db_time, format_slob_table};
 use results::{
-    Application, Flash, Handle, IoClass, MapUse, RunResult, Sim, SteadyState, ThermalReport, TransactionsPer, ZoneUse,
+    Application, Compression, Flash, Handle, IoClass, MapUse, RunResult, Sim, SteadyState, ThermalReport,
+    TransactionsPer, ZoneUse,
 };
 
 /// The device and the load in words; the result itself has them as JSON only.
@@ -158,9 +159,11 @@ fn flash(flash: &Flash) -> String {
     let handles = flash.handles.iter().enumerate().map(handle).collect::<String>();
     let map = flash.map.map(|map| ("map", map_use(&map)));
     let zones = flash.zones.map(|zones| ("zones", zone_use(&zones)));
+    let compression = flash.compression.map(|compression| ("compression", compressed(&compression)));
     rows.into_iter()
         .chain(map)
         .chain(zones)
+        .chain(compression)
         .map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text))
         .collect::<String>()
         + &handles
@@ -178,6 +181,18 @@ fn zone_use(zones: &ZoneUse) -> String {
         grouped(zones.finished),
         grouped(zones.reset),
         grouped(zones.closed_implicitly),
+    )
+}
+
+fn compressed(compression: &Compression) -> String {
+    let mib = |bytes: u64| format!("{} MiB", grouped(bytes >> 20));
+    let of_host = compression.host_bytes.max(1) as f64;
+    format!(
+        "{} of the host are {} on flash, {} of their size; {} left unused at the ends of stripes",
+        mib(compression.host_bytes),
+        mib(compression.stored_bytes),
+        percent(compression.stored_bytes as f64 / of_host),
+        mib(compression.unused_bytes),
     )
 }
 

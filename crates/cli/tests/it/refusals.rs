@@ -30,6 +30,13 @@ const CASES: &[Case] = &[
     ("create new --card datacenter-tlc-3840 --set zones.bands=1", &["only a model has zones"]),
     ("run tachion-200 --load rndrd --cache-mode writeback", &["--cache-of <CARD>"]),
     (
+        "run tachion-200 --load rndwr --set compression.granule=512 --set placement.handles=2",
+        &["compression.granule=512", "without handles"],
+    ),
+    ("run tachion-200 --load rndwr --compressible 100%", &["host.compressible=100%", "from 0 to below 1"]),
+    ("lifetime tachion-200 --compressible half", &["host.compressible=half", "a share"]),
+    ("whatif tachion-200 --set compression.granule=768", &["768", "power of two"]),
+    (
         "run tachion-200 --load rndrd --cache-of sas-raid10-6 --cache-policy arc",
         &["'arc'", "lru, fifo, clock, s3-fifo"],
     ),

@@ -3,7 +3,8 @@
 use crate::common::{Card, PACED, PLAIN, STOP_THE_WORLD, is_read_only};
 use device::Rng;
 use ftl::{
-    BandId, Counters, FoundBlock, Ftl, Lba, MapCounters, Persistence, SealedStripe, StreamId, StripeId, StripeKind,
+    BandId, CompressionCounters, Counters, FoundBlock, Ftl, Lba, MapCounters, Persistence, SealedStripe, StreamId,
+    StripeId, StripeKind,
 };
 use media::nand::Endurance;
 
@@ -102,11 +103,26 @@ fn what_was_done_since_is_the_difference_of_each_figure() {
             written: 12 * factor,
             moved: 13 * factor,
         },
+        compression: None,
     };
     assert_eq!(counters(11).since(&counters(3)), counters(8));
     assert_eq!(counters(7).waf(), 28.0);
     assert_eq!(counters(7).map.plus(&counters(1).map), counters(8).map);
     assert_eq!(Counters::default().waf(), 0.0);
+    // Granules of 512 bytes.
+    let compressed = |factor: u64| Counters {
+        compression: Some(CompressionCounters {
+            sector_granules: 8,
+            host_granules: 5 * factor,
+            unused_granules: 6 * factor,
+        }),
+        map: MapCounters::default(),
+        ..counters(factor)
+    };
+    assert_eq!(compressed(11).since(&compressed(3)), compressed(8));
+    assert_eq!((compressed(7).waf(), compressed(8).pages(100)), (7.0 / 8.0, 12.5));
+    let [one, other] = [2, 3].map(|factor| compressed(factor).compression.unwrap());
+    assert_eq!(Some(one.plus(&other)), compressed(5).compression);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod accounts;
 mod checkpoints;
 mod common;
+mod compression;
 mod map_cache;
 mod oracle;
 mod oracle_self;

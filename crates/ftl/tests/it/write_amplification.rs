@@ -92,6 +92,7 @@ impl Card {
             placement: None,
             map_cache: None,
             zones: None,
+            compression: None,
         };
         let bands = u * f64::from(self.bands - config.overhead_bands()) + config.moving_data_bands();
         config.user_sectors = (bands * f64::from(self.band_sectors())).round() as u64;

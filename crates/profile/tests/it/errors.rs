@@ -454,9 +454,10 @@ fn zones_that_can_not_be_are_refused_at_their_line() {
         wrong(&volatile, "bands = 1\n"),
         "missing key 'power_loss_protection = true' in [card], which zones needs"
     );
-    let apart = "zones are modelled of a single card, without handles, a cache, an SLC cache, a part of the map and mapping \
-                 units of more than 4,096 bytes";
+    let apart = "zones are modelled of a single card, without handles, a cache, an SLC cache, a part of the map, \
+                 compression and mapping units of more than 4,096 bytes";
     assert_eq!(wrong(&format!("{drive}\n[placement]\nhandles = 2\n"), "bands = 1\n"), apart);
+    assert_eq!(wrong(&format!("{drive}\n[compression]\ngranule = 512\n"), "bands = 1\n"), apart);
     let profile = Profile::parse(&zoned(drive, "bands = 1\n"), "my.toml").unwrap();
     let served = profile.with_contents(None).unwrap_err().to_string();
     assert!(
@@ -465,4 +466,35 @@ fn zones_that_can_not_be_are_refused_at_their_line() {
         ),
         "{served}"
     );
+}
+
+#[test]
+fn compression_that_can_not_be_is_refused_at_its_line() {
+    let drive = include_str!("../../../../cards/datacenter-tlc-3840.toml");
+    let compressed = |text: &str, more: &str| format!("{text}\n[compression]\n{more}");
+    assert!(Profile::parse(&compressed(drive, "granule = 512\nheader = 8\nbest_ratio = 0.14\n"), "my.toml").is_ok());
+    let wrong = |text: &str, more: &str| error(&compressed(text, more)).split_once(": ").unwrap().1.to_owned();
+    assert_eq!(wrong(drive, "header = 8\n"), "missing key 'granule' in [compression]");
+    assert_eq!(wrong(drive, "granule = 768\n"), "granule is 768 bytes, must be a power of two");
+    assert_eq!(
+        wrong(drive, "granule = 32\n"),
+        "granule in [compression] is 32, must be bytes (8192, \"512KiB\", \"400GB\") from 64 to 4,096"
+    );
+    assert_eq!(
+        wrong(drive, "granule = 512\nbest_ratio = 1.0\n"),
+        "best_ratio in [compression] is 1.0, must be a share (0.1, \"10%\", \"1/64\") from 0 to below 1"
+    );
+    let more = |more: &str| format!("{drive}\n{more}\n");
+    for (text, without) in [
+        (more("[placement]\nhandles = 2"), "handles"),
+        (more("[map_cache]\nbytes = \"1MiB\""), "memory for a part of the map"),
+        (include_str!("../../../../cards/consumer-qlc-2tb.toml").to_owned(), "an SLC cache"),
+        (drive.replace("[ftl]\n", "[ftl]\nmapping_unit = 16_384\n"), "mapping units of more than 4,096 bytes"),
+        (
+            CARD.replace("path = { value = \"internal\"", "sector_ns = 10\npath = { value = \"host\""),
+            "relocation through the host",
+        ),
+    ] {
+        assert_eq!(wrong(&text, "granule = 512\n"), format!("compression is modelled without {without}"));
+    }
 }

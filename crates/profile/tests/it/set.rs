@@ -271,3 +271,35 @@ fn memory_for_a_part_of_the_map_is_of_models_alone() {
         assert!(refused.contains(said) && !refused.contains('\n'), "{setting}: {refused}");
     }
 }
+
+#[test]
+fn compression_is_of_models_alone_and_hosts_say_how_compressible_their_data_are() {
+    let whole = card_with(&[]);
+    let compressed = card_with(&["compression.granule=512", "compression.header=8", "compression.best_ratio=0.14"]);
+    let config = compressed.ftl.compression.unwrap();
+    assert_eq!((config.granule_bytes, config.header_bytes, config.least_bytes), (512, 8, 573));
+    assert_eq!(card::CardConfig { ftl: whole.ftl, ..compressed }, whole, "nothing else changes");
+    // Granules that are whole sectors store each as it is.
+    assert_eq!(card_with(&["compression.granule=4096"]), whole);
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    let served = profile.with_contents(None).unwrap();
+    profile.set("compression.granule=512").unwrap();
+    assert_eq!(profile.with_contents(None).unwrap(), served);
+    // As many granules as sectors of a drive sixteen times as large: a map has no room for their numbers.
+    let mut large = Profile::builtin("datacenter-tlc-3840").unwrap();
+    large.set("compression.granule=256").unwrap();
+    let refused = large.lower(1.0).unwrap_err().to_string();
+    assert!(refused.contains("granules of flash are too many"), "{refused}");
+    let (_, part) = refused.split_once("use --scale 1/").expect("it says what fits");
+    let part: f64 = part.split_once(' ').unwrap().0.parse().unwrap();
+    assert!(large.lower(1.0 / part).is_ok() && large.lower(8.0 / part).is_err(), "{refused}");
+
+    let mut host = profile::Host::builtin("default").unwrap();
+    assert_eq!(host.config().compressible, device::Compressible::NOT);
+    host.set("host.compressible=50%").unwrap();
+    host.set("host.compressible_spread=20%").unwrap();
+    let device::Compressible { least, most } = host.config().compressible;
+    assert!((least - 0.3).abs() < 1e-9 && (most - 0.7).abs() < 1e-9, "{least} {most}");
+    let refused = host.set("host.compressible=100%").unwrap_err().to_string();
+    assert!(refused.contains("from 0 to below 1") && !refused.contains('\n'), "{refused}");
+}

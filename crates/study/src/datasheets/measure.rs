@@ -2,6 +2,7 @@
 
 use super::sheet::{Figure, Role, Sheet, State, What};
 use crate::lifetime::{LifetimeError, Wearing, lifetime, miniature::Size};
+use device::Compressible;
 use load::{Access, FileioConfig, FileioMode, LoadConfig};
 use profile::{Host, Profile, ProfileError};
 use results::{Comparison, ComparisonPoint, Published, RunResult};
@@ -190,6 +191,7 @@ fn endurance_tb(what: What, profile: &Profile, seed: u64, progress: &dyn Progres
         access,
         block_bytes: RANDOM_BYTES.into(),
         fsync_every: 0,
+        compressible: Compressible::NOT,
         seed,
         size: Size { cycles: CYCLES, ..Size::default() },
     };

@@ -3,7 +3,7 @@
 use crate::lifetime::closed;
 use crate::lifetime::miniature::{Miniature, Size, fail_ppm_at_rated, miniature};
 use crate::lifetime::spread::spread;
-use device::{Rng, SECTOR_BYTES};
+use device::{Compressible, Rng, SECTOR_BYTES};
 use ftl::{Counters, Ftl, FtlError, Lba};
 use load::{Access, BlockSampler, Given, LoadError};
 use profile::{Profile, ProfileError};
@@ -23,6 +23,8 @@ pub struct Wearing {
     pub block_bytes: u64,
     /// Writes from one flush to the next; 0: nobody flushes. Cards with capacitors never pad.
     pub fsync_every: u32,
+    /// How compressible the data are.
+    pub compressible: Compressible,
     /// Root seed of the simulation.
     pub seed: u64,
     /// Size of the card that is worn out in its place.
@@ -86,7 +88,12 @@ pub fn lifetime(
     let programmed = life.waf + life.padding;
     let closed_bytes = closed::endurance_bytes(rated_cycles, data_bytes * good, programmed);
     let fail_at_rated = f64::from(fail_ppm_at_rated(card, program_fail_ppm)) / 1e6;
-    let spare_wear = closed::wear_at_retired(fail_at_rated, rated_cycles, c.effective_spare_factor);
+    // Compressed data leave more of the flash.
+    let effective_spare_factor = match card.ftl.compression {
+        None => c.effective_spare_factor,
+        Some(compression) => 1.0 - (1.0 - c.effective_spare_factor) * compression.mean_size(wearing.compressible),
+    };
+    let spare_wear = closed::wear_at_retired(fail_at_rated, rated_cycles, effective_spare_factor);
     let ends: Vec<f64> = [life.rated_at, life.spare_ended_at].into_iter().flatten().map(bytes).collect();
     let endurance_bytes = ends.into_iter().fold(f64::INFINITY, f64::min);
     let endurance_bytes = if endurance_bytes.is_finite() { endurance_bytes } else { bytes(life.written) };
@@ -96,7 +103,7 @@ pub fn lifetime(
         reserve_percent: figures.reserve() * 100.0,
         user_bytes,
         used_bytes: (user_bytes as f64 * wearing.fill) as u64,
-        effective_spare_factor: c.effective_spare_factor,
+        effective_spare_factor,
         waf: life.waf,
         total_amplification: programmed * (c.installed_bytes * u64::from(figures.cards)) as f64 / data_bytes,
         rated_cycles: card.nand.endurance.rated_cycles,
@@ -184,6 +191,7 @@ struct Sample {
 impl Life {
     fn new(mini: &Miniature, wearing: &Wearing, pads: bool) -> Result<Life, LifetimeError> {
         let mut ftl = Ftl::new(&mini.nand, mini.bands, &mini.ftl, wearing.seed)?;
+        ftl.compress(wearing.compressible);
         let user = ftl.user_sectors();
         let used = ((user as f64 * wearing.fill).round() as u64).clamp(1, user);
         for sector in 0..used {
@@ -234,7 +242,7 @@ impl Life {
             if !waf_known && let Some(young) = self.young.filter(|_| share >= YOUNG.1 || read_only) {
                 let since = counters.since(&young);
                 self.outcome.waf = since.waf();
-                self.outcome.padding = since.padding_sectors as f64 / since.host_sectors.max(1) as f64;
+                self.outcome.padding = since.pages(since.padding_sectors) / since.host_sectors.max(1) as f64;
                 waf_known = true;
             }
             let first_at_rated = f64::from(self.ftl.blocks().wear_range().1) >= self.rated_cycles;
@@ -249,8 +257,9 @@ impl Life {
             }
             let over = read_only || share >= MAX_LIVES || (!self.can_fail && self.outcome.rated_at.is_some());
             if over {
-                if self.outcome.waf < 1.0 {
-                    self.outcome.waf = counters.waf().max(1.0);
+                if self.outcome.waf == 0.0 {
+                    // Nothing was written in the time that is looked at.
+                    self.outcome.waf = if counters.host_sectors == 0 { 1.0 } else { counters.waf() };
                 }
                 return Ok(self.outcome);
             }

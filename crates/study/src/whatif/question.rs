@@ -2,7 +2,7 @@
 
 use crate::whatif::axis::Axis;
 use crate::whatif::setup::Setup;
-use device::{HostConfig, SECTOR_BYTES};
+use device::{Compressible, HostConfig, SECTOR_BYTES};
 use load::{FileioConfig, Given, LoadConfig, LoadError};
 use profile::{DeviceConfig, Host, Profile, ProfileError};
 use serde_json::{Map, Value};
@@ -69,6 +69,8 @@ pub(crate) struct State {
     pattern: Pattern,
     /// Bytes that the load touches, which may be fewer than are in use.
     file_bytes: u64,
+    /// Compressibility of what it writes.
+    compressible: Compressible,
 }
 
 impl State {
@@ -146,6 +148,7 @@ impl Question {
             fill: setup.fill,
             pattern: pattern_of(&LoadConfig::Fileio(load), load.file_bytes),
             file_bytes: load.file_bytes,
+            compressible: setup.host.config().compressible,
         };
         Ok(Point { at, device, host: setup.host.config(), fill: setup.fill, load, state })
     }

@@ -128,3 +128,16 @@ fn what_was_finished_before_a_stop_is_kept_and_is_whole() {
     assert!(part.stopped && !part.points.is_empty() && part.points.len() < whole.points.len());
     assert!(part.points.iter().all(|point| whole.points.contains(point)));
 }
+
+#[test]
+fn a_grid_varies_how_compressible_the_data_are() {
+    let mut question = question(vec![Axis::Setting {
+        key: "host.compressible".into(),
+        values: vec!["0".into(), "25%".into(), "50%".into()],
+    }]);
+    question.profile.set("compression.granule=512").unwrap();
+    question.load.mode = FileioMode::RndWr;
+    let answers = grid(&question, 2, &Silent).unwrap();
+    let waf: Vec<f64> = answers.points.iter().map(|point| point.answer.unwrap().waf.unwrap()).collect();
+    assert!(waf[0] > waf[1] && waf[1] > waf[2] && waf[2] < 0.7, "{waf:?}");
+}

@@ -1,5 +1,6 @@
 //! Properties of simulated lives.
 
+use device::Compressible;
 use load::Access;
 use profile::Profile;
 use results::LifetimeCase;
@@ -18,6 +19,7 @@ fn wearing(card: &str, settings: &[&str]) -> Wearing {
         access: Some(Access::Uniform),
         block_bytes: 4096,
         fsync_every: 0,
+        compressible: Compressible::NOT,
         seed: 1,
         size: Size { bands: 128, band_sectors: 128, cycles: 300 },
     }
@@ -136,4 +138,21 @@ fn the_same_seed_lives_the_same_life() {
 fn disks_have_no_cycles() {
     let error = lifetime(&wearing("sas-raid10-6", &[]), TB, 5.0, &Silent).unwrap_err();
     assert!(error.to_string().contains("sas-raid10-6 is no flash card"), "{error}");
+}
+
+/// Data of half the size wear a half, and leave so much spare that next to nothing is moved.
+#[test]
+fn compressible_data_wear_a_card_out_later() {
+    let card = |share: f64| {
+        let settings = [&NEVER_FAILS[..], &["compression.granule=512"]].concat();
+        let compressible = Compressible { least: share, most: share };
+        live(&Wearing { compressible, ..wearing("tachion-400", &settings) })
+    };
+    let (plain, half) = (card(0.0), card(0.5));
+    println!("WAF {:.3} and {:.3}, {:.2} and {:.2} years", plain.waf, half.waf, plain.years, half.years);
+    assert!(half.waf < 0.7 && plain.waf > 1.5, "{} {}", plain.waf, half.waf);
+    assert!((half.years / plain.years / (plain.waf / half.waf) - 1.0).abs() < 0.06);
+    let rated = half.rated_years.expect("nothing else ends it");
+    assert!((0.9..=1.01).contains(&(rated / half.closed_years)), "{rated} {}", half.closed_years);
+    assert!((half.effective_spare_factor - (1.0 + plain.effective_spare_factor) / 2.0).abs() < 1e-6);
 }

@@ -3,6 +3,7 @@
 mod accounts;
 mod cached;
 mod common;
+mod compression;
 mod few_dies;
 mod lost_requests;
 mod pace;

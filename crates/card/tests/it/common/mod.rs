@@ -51,6 +51,7 @@ pub fn small() -> CardConfig {
             placement: None,
             map_cache: None,
             zones: None,
+            compression: None,
         },
         bands: 64,
         link: LinkConfig {

@@ -2,8 +2,8 @@
 
 use device::Rng;
 use ftl::{
-    BandId, Ftl, FtlConfig, GcMode, Lba, MapCacheConfig, Persistence, PlacementConfig, SlcCache, StripeId,
-    VictimPolicy, ZoneConfig,
+    BandId, CompressionConfig, Ftl, FtlConfig, GcMode, Lba, MapCacheConfig, Persistence, PlacementConfig, SlcCache,
+    StripeId, VictimPolicy, ZoneConfig,
 };
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
@@ -30,6 +30,7 @@ pub struct Card {
     pub placement: Option<PlacementConfig>,
     pub map_cache: Option<MapCacheConfig>,
     pub zones: Option<ZoneConfig>,
+    pub compression: Option<CompressionConfig>,
     pub endurance: Endurance,
     pub seed: u64,
 }
@@ -53,6 +54,7 @@ pub const PLAIN: Card = Card {
     placement: None,
     map_cache: None,
     zones: None,
+    compression: None,
     endurance: Endurance { rated_cycles: 100_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
     seed: 1,
 };
@@ -63,9 +65,9 @@ impl Card {
         (self.dies - self.dies / self.width * self.parity_units) * self.pages_per_block * (self.page_bytes / 4096)
     }
 
-    pub fn empty(&self) -> Ftl {
+    pub fn nand(&self) -> NandConfig {
         let times = OpTiming { read_ns: 25_000, program_ns: 250_000, erase_ns: 1_500_000 };
-        let nand = NandConfig {
+        NandConfig {
             geometry: Geometry {
                 modules: self.dies,
                 channels_per_module: 1,
@@ -85,7 +87,10 @@ impl Card {
                 max_suspends: 0,
             },
             endurance: self.endurance,
-        };
+        }
+    }
+
+    pub fn empty(&self) -> Ftl {
         let mut config = FtlConfig {
             user_sectors: 0,
             mapping_sectors: 1,
@@ -101,6 +106,7 @@ impl Card {
             placement: self.placement,
             map_cache: self.map_cache,
             zones: self.zones,
+            compression: self.compression,
         };
         config.user_sectors = u64::from((self.bands - config.overhead_bands()) * self.band_sectors());
         config.reserve_bands += u32::from(config.writes_map());
@@ -108,7 +114,7 @@ impl Card {
         config.user_sectors = (self.u * f64::from(usable_sectors)) as u64;
         let map_sectors = config.map_sectors(self.band_sectors().into());
         config.user_sectors = (self.u * (f64::from(usable_sectors) - map_sectors as f64)) as u64;
-        Ftl::new(&nand, self.bands, &config, self.seed).unwrap()
+        Ftl::new(&self.nand(), self.bands, &config, self.seed).unwrap()
     }
 
     /// Written once from front to back.

@@ -43,6 +43,7 @@ fn adopt(made: &Made, found: &Found) -> Ftl {
         placement: None,
         map_cache: None,
         zones: None,
+        compression: None,
     };
     assert_eq!(config.layout(&nand.geometry), made.layout());
     let new = |_, _| FoundBlock { bad: false, cycles: 0 };
