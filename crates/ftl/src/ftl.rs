@@ -177,8 +177,12 @@ impl Ftl {
     }
 
     /// Share of the data capacity that the host can't address, counting only space that collection can use; on a card that
-    /// compresses, what is left when all that it can address is as compressible as what it writes.
+    /// compresses, what is left when all that it can address is as compressible as what it writes. None of it on a card with
+    /// zones, which collects nothing.
     pub fn effective_spare_factor(&self) -> f64 {
+        if self.zones.is_some() {
+            return 0.0;
+        }
         if self.compresses() {
             let band = f64::from(self.full_band_sectors) / f64::from(self.sector_room);
             let resting = self.user_sectors() as f64 * self.mean_size() - self.config.moving_data_bands() * band;

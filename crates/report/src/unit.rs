@@ -29,7 +29,7 @@ pub enum Unit {
     /// An amount of bytes as devices are sold, in powers of ten.
     Bytes,
     Seconds,
-    /// Degrees Celsius.
+    /// A temperature in degrees Celsius.
     Celsius,
 }
 

@@ -245,7 +245,7 @@ impl Log {
     /// The sectors for the next record: of each LBA the last that was written, unless `is_needed` refuses it.
     pub fn sectors(&self, is_needed: impl Fn(&Written) -> bool) -> Vec<Written> {
         let mut newest: Vec<&Written> = self.unlogged.iter().rev().collect();
-        // Of those with one LBA the last that was written stays the first.
+        // The last that was written stays the first of those with one LBA.
         newest.sort_by_key(|written| written.lba.0);
         newest.dedup_by_key(|written| written.lba.0);
         newest.into_iter().filter(|written| is_needed(written)).cloned().collect()

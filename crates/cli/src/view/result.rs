@@ -143,13 +143,11 @@ fn flash(flash: &Flash) -> String {
         counted(flash.bad_blocks, "bad block"),
     );
     let wear = format!("{} to {} P/E cycles, mean {:.1}", flash.wear.min, flash.wear.max, flash.wear.mean);
-    let rows = [
-        ("WAF", waf),
-        ("4 KiB pages", pages),
-        ("erased", erases),
-        ("wear", wear),
-        ("effective spare", format!("{:.1} % of the data capacity", flash.effective_spare_factor * 100.0)),
-    ];
+    let spare = match flash.zones {
+        None => format!("{:.1} % of the data capacity", flash.effective_spare_factor * 100.0),
+        Some(_) => "none: the card collects nothing".to_owned(),
+    };
+    let rows = [("WAF", waf), ("4 KiB pages", pages), ("erased", erases), ("wear", wear), ("effective spare", spare)];
     let handle = |(number, handle): (usize, &Handle)| {
         let waf = if handle.host_pages == 0 { "-".to_owned() } else { format!("{:.2}", handle.waf) };
         let (host, relocated) = (grouped(handle.host_pages), grouped(handle.relocated_pages));
