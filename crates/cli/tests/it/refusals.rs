@@ -23,7 +23,10 @@ const CASES: &[Case] = &[
         "run datacenter-tlc-3840 --load seqwr --set zones.bands=1 --set zones.max_open=9",
         &["zones.max_open=9", "max_open is above max_active"],
     ),
-    ("run tachion-200 --load seqwr --set zones.bands=1", &["power_loss_protection = true", "which zones needs"]),
+    (
+        "run datacenter-tlc-3840 --load seqwr --set zones.bands=1 --set card.power_loss_protection=false",
+        &["power_loss_protection = true", "which zones needs"],
+    ),
     ("review datacenter-tlc-3840 --set zones.bands=1", &["overwrites at random", "flashrig run"]),
     ("lifetime datacenter-tlc-3840 --set zones.bands=1", &["a life with zones"]),
     ("serve datacenter-tlc-3840 --memory --set zones.bands=1 --nbd unix:/nowhere/s", &["only a model has zones"]),
