@@ -57,7 +57,7 @@ fn the_schema_refuses_what_no_result_has() {
     let good = result(LINES[3]);
     for (pointer, wrong) in [
         ("/points/0/answer/iops", json!("fast")),
-        ("/points/0/answer/waf", json!(0.5)),
+        ("/points/0/answer/waf", json!(0)),
         ("/axes/0/unit", json!("furlongs")),
         ("/search/found/0/outcome", json!("lost")),
         ("/points/0", json!({ "at": {}, "user_bytes": 1, "used_bytes": 1 })),
