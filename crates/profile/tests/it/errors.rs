@@ -448,7 +448,7 @@ fn zones_that_can_not_be_are_refused_at_their_line() {
         wrong(drive, "bands = 1\ncount = 1_370\n"),
         "1370 zones are more than the 1369 that the flash holds beside the bands kept for bad blocks"
     );
-    assert_eq!(wrong(drive, "bands = 2000\n"), "bands in [zones] is 2,000, must be a whole number from 1 to 1,024");
+    assert_eq!(wrong(drive, "bands = 2000\n"), "bands in [zones] is 2000, must be a whole number from 1 to 1,024");
     let volatile = drive.replace("power_loss_protection = { value = true", "power_loss_protection = { value = false");
     assert_eq!(
         wrong(&volatile, "bands = 1\n"),
