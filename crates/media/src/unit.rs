@@ -1,7 +1,7 @@
 //! A unit: the sectors of one program command.
 
 use crate::sectors::{Payload, Sectors};
-use format::{Shape, crc_append, joined_crc};
+use format::{Shape, crc_append, joined_crc, payload_crc};
 
 /// The outcome of reading a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -75,8 +75,8 @@ impl Unit {
     /// The checksum of all payloads, one after the other, from their own where these are known.
     pub fn payloads_crc(&self) -> u32 {
         let computed = || (0..self.sectors()).fold(0, |crc, sector| crc_append(crc, self.payload(sector)));
-        let known = self.crcs.iter().all(Option::is_some).then(|| self.crcs.iter().flatten().copied());
-        let joined = known.and_then(|known| joined_crc(self.sectors.payload_bytes(), known));
+        let of_sector = |sector: usize| self.crcs[sector].unwrap_or_else(|| payload_crc(self.payload(sector)));
+        let joined = joined_crc(self.sectors.payload_bytes(), (0..self.sectors()).map(of_sector));
         debug_assert!(joined.is_none_or(|crc| crc == computed()), "checksums of other payloads");
         joined.unwrap_or_else(computed)
     }
@@ -151,3 +151,39 @@ impl PartialEq for Unit {
 }
 
 impl Eq for Unit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_of_all_payloads_is_theirs_whoever_has_set_them() {
+        let shape = Shape {
+            modules: 1,
+            dies_per_module: 1,
+            blocks_per_die: 1,
+            rows_per_block: 1,
+            unit_sectors: 3,
+            payload_bytes: 4096,
+            rows_sharing_cells: 1,
+        };
+        let mut unit = Unit::new(&shape);
+        let of_bytes =
+            |unit: &Unit| payload_crc(&(0..3).flat_map(|sector| unit.payload(sector).to_vec()).collect::<Vec<_>>());
+        assert_eq!(unit.payloads_crc(), of_bytes(&unit), "none is known");
+        for sector in 0..3 {
+            let payload: Payload = vec![sector as u8 + 1; 4096].into();
+            unit.set_payload(sector, &payload, payload_crc(&payload));
+        }
+        assert_eq!(unit.payloads_crc(), of_bytes(&unit), "all are known");
+        unit.payload_mut(0)[7] = 9;
+        unit.write_payload(1, &[5; 4096]);
+        unit.zero_payload(2);
+        assert_eq!(unit.payloads_crc(), of_bytes(&unit), "all were changed since");
+        let payload: Payload = vec![8; 4096].into();
+        unit.set_payload(1, &payload, payload_crc(&payload));
+        assert_eq!(unit.payloads_crc(), of_bytes(&unit), "one is known");
+        unit.forget(&mut Vec::new());
+        assert_eq!(unit.payloads_crc(), of_bytes(&unit), "all are zeroes");
+    }
+}

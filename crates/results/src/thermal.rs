@@ -26,4 +26,9 @@ impl ThermalReport {
     pub fn throttled_s(&self) -> f64 {
         self.light_s + self.heavy_s + self.critical_s
     }
+
+    /// Share of a measured time of `seconds` in which the card was throttled.
+    pub fn throttled_share(&self, seconds: f64) -> f64 {
+        self.throttled_s() / seconds.max(f64::MIN_POSITIVE)
+    }
 }

@@ -1,13 +1,12 @@
 //! Temperatures of modelled cards, and what they were throttled for.
 
+use super::timeline::SECONDS;
 use super::{Section, sweep};
 use crate::devices::Devices;
-use crate::plot::{Plot, Scale, Series, Table, View, XAxis, YAxis};
+use crate::plot::{Plot, Scale, Series, Table, View, YAxis};
 use crate::unit::Unit;
 use results::{Point, ThermalReport};
-use std::borrow::Cow;
 
-const SECONDS: XAxis = XAxis { label: Cow::Borrowed("Time"), suffix: "", unit: Unit::Seconds, scale: Scale::Linear };
 const TEMPERATURE: YAxis = YAxis { label: "Temperature", unit: Unit::Celsius, scale: Scale::Linear };
 /// Points in the table: the hottest.
 const ROWS: usize = 12;
@@ -49,13 +48,12 @@ pub fn section(devices: &Devices) -> Option<Section> {
     let all = points.len();
     points.truncate(ROWS);
     let row = |point: &Heated| {
-        let throttled = 100.0 * point.heat.throttled_s() / point.seconds.max(f64::MIN_POSITIVE);
         vec![
             devices.labelled(point.device, &point.at).to_string(),
             Unit::Celsius.show(point.heat.highest_celsius),
             Unit::Celsius.show(point.heat.end_celsius),
             format!("{}{}W", crate::unit::three_digits(point.heat.mean_watts), crate::unit::THIN),
-            Unit::Percent.show(throttled),
+            Unit::Percent.show(100.0 * point.heat.throttled_share(point.seconds)),
         ]
     };
     let columns = ["Point", "Highest", "At the end", "Mean power", "Throttled"].map(String::from).to_vec();

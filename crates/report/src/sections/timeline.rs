@@ -7,7 +7,8 @@ use crate::unit::Unit;
 use results::{SeriesRow, Timeline};
 use std::borrow::Cow;
 
-const SECONDS: XAxis = XAxis { label: Cow::Borrowed("Time"), suffix: "", unit: Unit::Seconds, scale: Scale::Linear };
+pub(super) const SECONDS: XAxis =
+    XAxis { label: Cow::Borrowed("Time"), suffix: "", unit: Unit::Seconds, scale: Scale::Linear };
 const LONGEST: YAxis = YAxis { label: "Longest response", ..sweep::RESPONSE };
 /// Rows of a timeline that are drawn; longer ones are gathered.
 const ROWS: usize = 900;

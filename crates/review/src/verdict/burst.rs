@@ -87,8 +87,8 @@ fn even(result: &ReviewResult, report: &BurstReport) -> Option<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::testing::nothing_measured;
     use results::{Burst, BurstRow, Cliff};
-    use serde_json::json;
 
     const FAST: f64 = 2e9;
 
@@ -103,14 +103,8 @@ mod tests {
     }
 
     fn said(bursts: Vec<Burst>) -> Option<(Tone, String)> {
-        let mut result: ReviewResult = serde_json::from_value(json!({
-            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
-            "target": { "kind": "model", "name": "x", "title": "X", "capacity_bytes": 500_000_000_000_u64, "facts": [] },
-            "host": { "name": "h", "cores": 1, "facts": [] },
-            "options": { "seed": 1, "scale": 0.5, "fill": 1.0, "quick": false, "only": [] },
-            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
-        }))
-        .expect("a result without points");
+        let mut result = nothing_measured("model");
+        (result.target.capacity_bytes, result.options.scale) = (500_000_000_000, 0.5);
         result.burst = Some(BurstReport { bursts, ..BurstReport::default() });
         burst_claim(&result)
     }

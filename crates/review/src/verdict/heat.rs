@@ -13,7 +13,7 @@ pub(super) fn heat(result: &ReviewResult) -> Option<Claim> {
     let points: Vec<(String, &Point, &ThermalReport)> =
         of_sweeps.chain(of_timeline).filter_map(|(at, point)| Some((at, point, point.thermal.as_ref()?))).collect();
     let hottest = points.iter().map(|(.., heat)| heat.highest_celsius).max_by(f64::total_cmp)?;
-    let share = |point: &Point, heat: &ThermalReport| heat.throttled_s() / point.seconds.max(f64::MIN_POSITIVE);
+    let share = |point: &Point, heat: &ThermalReport| heat.throttled_share(point.seconds);
     let throttled = points.iter().filter(|(.., heat)| heat.throttled_s() > 0.0);
     let most = throttled.clone().max_by(|(_, a, of_a), (_, b, of_b)| share(a, of_a).total_cmp(&share(b, of_b)));
     let Some((at, point, heat)) = most else {
@@ -33,17 +33,11 @@ pub(super) fn heat(result: &ReviewResult) -> Option<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::testing::nothing_measured;
     use results::{Axis, Sweep};
 
     fn result(heats: &[Option<(f64, f64)>]) -> ReviewResult {
-        let mut result: ReviewResult = serde_json::from_value(serde_json::json!({
-            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
-            "target": { "kind": "model", "name": "x", "title": "X", "capacity_bytes": 1_000_000_000, "facts": [] },
-            "host": { "name": "h", "cores": 2, "facts": [] },
-            "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
-            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
-        }))
-        .expect("a result without points");
+        let mut result = nothing_measured("model");
         let points = heats.iter().zip([1.0, 4.0, 16.0]).map(|(heat, x)| {
             let thermal = heat.map(|(highest_celsius, light_s)| ThermalReport {
                 highest_celsius,

@@ -14,6 +14,8 @@ mod heat;
 mod quota;
 mod scaling;
 mod sync;
+#[cfg(test)]
+mod testing;
 mod transactions;
 
 use crate::words::axis_value;
@@ -264,6 +266,7 @@ fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
 
 #[cfg(test)]
 mod tests {
+    use super::testing::nothing_measured;
     use super::*;
     use results::{Axis, GeneratorLoad};
 
@@ -280,14 +283,7 @@ mod tests {
 
     #[test]
     fn the_program_that_was_the_limit_is_named_with_the_figures() {
-        let mut result: ReviewResult = serde_json::from_value(serde_json::json!({
-            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
-            "target": { "kind": "file", "name": "x", "title": "X", "capacity_bytes": 1_000_000_000, "facts": [] },
-            "host": { "name": "h", "cores": 2, "facts": [] },
-            "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
-            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
-        }))
-        .expect("a result without points");
+        let mut result = nothing_measured("file");
         let limit = "the machine's processors were 100 % busy, 16 % with this program".to_owned();
         let load = GeneratorLoad { cpu: 0.32, machine_busy: 1.0, limit, ..GeneratorLoad::default() };
         let point = Point { x: 4.0, generator: Some(load), limited_by_host: true, ..Point::default() };

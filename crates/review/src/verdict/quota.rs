@@ -236,18 +236,14 @@ fn level(rows: &[SeriesRow]) -> Option<Quota> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::testing::nothing_measured;
     use results::{Axis, IoClass, LatencyRecorder, Timeline};
     use serde_json::json;
 
     fn result(kind: &str) -> ReviewResult {
-        serde_json::from_value(json!({
-            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
-            "target": { "kind": kind, "name": "x", "title": "X", "capacity_bytes": 500_000_000_000_u64, "facts": [] },
-            "host": { "name": "h", "cores": 1, "facts": [] },
-            "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
-            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
-        }))
-        .expect("a result without points")
+        let mut result = nothing_measured(kind);
+        (result.target.capacity_bytes, result.host.cores) = (500_000_000_000, 1);
+        result
     }
 
     fn class(iops: f64, bytes: f64, threads: f64) -> IoClass {

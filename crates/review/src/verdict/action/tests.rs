@@ -1,5 +1,6 @@
 use super::*;
 use crate::verdict::between::Nobody;
+use crate::verdict::testing::nothing_measured;
 use results::{Axis, GeneratorLoad, IoClass, LatencyRecorder, SyncVerdict, Timeline};
 
 /// A class that is so many times as fast as another.
@@ -16,14 +17,7 @@ fn sweep(name: &str, axis: Axis, points: Vec<Point>) -> Sweep {
 }
 
 fn nothing() -> ReviewResult {
-    serde_json::from_value(serde_json::json!({
-        "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
-        "target": { "kind": "block_device", "name": "x", "title": "X", "capacity_bytes": 1_000_000_000, "facts": [] },
-        "host": { "name": "h", "cores": 2, "facts": [] },
-        "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
-        "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
-    }))
-    .expect("a result without points")
+    nothing_measured("block_device")
 }
 
 /// Reviews of which each has another first action, all of a device of some speed.
