@@ -20,6 +20,7 @@ use card::CardConfig;
 use disk::{ArrayConfig, VolumeConfig};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Physical sectors of one card stay below this: addresses have 32 bits, and two of them are kept for "nowhere".
 const MAX_SECTORS: u64 = u32::MAX as u64 - 1;
@@ -67,13 +68,21 @@ impl Profile {
         builtin::find(builtin::CARDS, name)
     }
 
-    /// A built-in card.
+    /// A built-in card. A process that asks for one many times, as a notebook does, reads its file once.
     pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
-        let text = builtin::find(builtin::CARDS, name).ok_or_else(|| ProfileError::UnknownCard {
-            name: name.into(),
-            nearest: nearest(name, Profile::builtin_names()),
-        })?;
-        Profile::parse(text, &format!("{name}.toml"))
+        static READ: [OnceLock<Profile>; builtin::CARDS.len()] = [const { OnceLock::new() }; builtin::CARDS.len()];
+        let files = builtin::CARDS.iter().zip(&READ);
+        let Some(((_, text), read)) = files.into_iter().find(|((n, _), _)| *n == name) else {
+            return Err(ProfileError::UnknownCard {
+                name: name.into(),
+                nearest: nearest(name, Profile::builtin_names()),
+            });
+        };
+        if let Some(profile) = read.get() {
+            return Ok(profile.clone());
+        }
+        let profile = Profile::parse(text, &format!("{name}.toml"))?;
+        Ok(read.get_or_init(|| profile).clone())
     }
 
     /// A card from a file.

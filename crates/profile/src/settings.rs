@@ -400,5 +400,5 @@ impl Lines<'_> {
 
 /// Line of a byte, from 1.
 fn line_of(text: &str, offset: usize) -> usize {
-    1 + text.as_bytes().iter().take(offset).filter(|b| **b == b'\n').count()
+    1 + memchr::memchr_iter(b'\n', text.as_bytes().get(..offset).unwrap_or_default()).count()
 }
