@@ -332,7 +332,7 @@ impl Files {
         }
     }
 
-    /// Waiter for the end of a change of the table.
+    /// Waits for the end of a change of the table.
     pub(crate) fn await_change(&mut self, ticket: u64) -> Result<(), MediaError> {
         loop {
             if let Some(result) = self.changed.remove(&ticket) {
@@ -342,7 +342,7 @@ impl Files {
         }
     }
 
-    /// Waiter until something has ended.
+    /// Waits until something has ended.
     pub(crate) fn turn(&mut self) {
         self.begin_pages();
         if let Err(error) = self.disks.wait(None) {

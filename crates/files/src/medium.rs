@@ -31,7 +31,7 @@ fn copy_of(copy: u32) -> usize {
 }
 
 impl Files {
-    /// Waiter for the operation that was begun on a die and takes its result, if `is_it` accepts the operation.
+    /// Waits for the operation that was begun on a die and takes its result, if `is_it` accepts the operation.
     fn take_end(&mut self, at: BlockAt, is_it: impl Fn(&Operation) -> bool) -> Option<Result<Buffer, MediaError>> {
         self.module_slot(at.module);
         loop {
@@ -51,7 +51,7 @@ impl Files {
         assert!(slot < self.shape.modules, "illegal address: module {slot} of {:?}", self.shape);
     }
 
-    /// Waiter until a die is free of operations that were given up.
+    /// Waits until a die is free of operations that were given up.
     fn free_die(&mut self, at: BlockAt) {
         self.module_slot(at.module);
         while let Die::Busy(_) = self.slots[at.module as usize].dies[at.die as usize] {
@@ -92,7 +92,7 @@ impl Files {
         Ok(ReadReport::default())
     }
 
-    /// Waiter for the write of a header copy that was begun. Returns its result if it wrote these bytes.
+    /// Waits for the write of a header copy that was begun. Returns its result if it wrote these bytes.
     fn end_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) -> Option<Result<(), MediaError>> {
         loop {
             let begun = self.headers.get(&(slot, copy))?;

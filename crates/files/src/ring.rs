@@ -414,7 +414,7 @@ impl Disks for Ring {
 }
 
 impl Drop for Ring {
-    /// Waiter for the requests in flight, because even a panic must not free memory that the kernel writes to.
+    /// Waits for the requests in flight, because even a panic must not free memory that the kernel writes to.
     fn drop(&mut self) {
         let began = Instant::now();
         let mut done = Vec::new();
