@@ -248,8 +248,7 @@ takeovers: release
 .PHONY: canaries
 canaries:
 	cargo clippy --package torture --features canaries --all-targets --locked -- -D warnings
-	cargo test --package torture --features canaries --test canaries --locked -- --nocapture
-	cargo test --release --package torture --features canaries --test takeover_canaries --locked -- --nocapture
+	cargo test --package torture --features canaries --test canaries --test takeover_canaries --locked -- --nocapture
 	cargo clippy --package files --features canaries --all-targets --locked -- -D warnings
 	cargo test --package files --features canaries --test canaries --locked -- --nocapture every_planted_bug
 	cargo test --package session --features canaries --test canaries --locked -- --nocapture every_planted_bug

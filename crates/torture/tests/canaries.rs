@@ -100,7 +100,7 @@ fn hint(canary: Canary) -> Hint {
             situation(&[("a module is lost after a stale one was put in at work", Unprotected)])
         }
         Canary::LogOverNewer => logged(&[0]),
-        Canary::LogOverCheckpoint => logged(&[4]),
+        Canary::LogOverCheckpoint => logged(&[5]),
         Canary::LogTornBelieved => logged(&[4]),
         Canary::LogReleasedEarly => situation(&[("the log is used again", Logged)]),
         Canary::LogOfStaleModule => turns(&[7]),
