@@ -427,7 +427,6 @@ readme: release
 .PHONY: soak
 soak: release
 	@$(call need,jq,jq)
-	WHOLE_PAGES=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test it --locked -- --ignored verdicts_are drives_miss
 	benches/soak.sh $(FLASHRIG) $(SOAK) docs/soak-ledger.md
 
 .PHONY: bench

@@ -21,11 +21,6 @@ pub fn command() -> Command {
     command
 }
 
-/// Of a list that takes many minutes, `make proof` has time for each third; `make soak` goes through all of it.
-pub fn step_of_proof() -> usize {
-    if std::env::var_os("WHOLE_PAGES").is_some() { 1 } else { 3 }
-}
-
 /// Runs the command to its end.
 pub fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().expect("the command starts")
