@@ -71,18 +71,17 @@ impl Profile {
     /// A built-in card. A process that asks for one many times, as a notebook does, reads its file once.
     pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
         static READ: [OnceLock<Profile>; builtin::CARDS.len()] = [const { OnceLock::new() }; builtin::CARDS.len()];
-        let files = builtin::CARDS.iter().zip(&READ);
-        let Some(((_, text), read)) = files.into_iter().find(|((n, _), _)| *n == name) else {
+        let Some(index) = builtin::CARDS.iter().position(|(card, _)| *card == name) else {
             return Err(ProfileError::UnknownCard {
                 name: name.into(),
                 nearest: nearest(name, Profile::builtin_names()),
             });
         };
-        if let Some(profile) = read.get() {
+        if let Some(profile) = READ[index].get() {
             return Ok(profile.clone());
         }
-        let profile = Profile::parse(text, &format!("{name}.toml"))?;
-        Ok(read.get_or_init(|| profile).clone())
+        let profile = Profile::parse(builtin::CARDS[index].1, &format!("{name}.toml"))?;
+        Ok(READ[index].get_or_init(|| profile).clone())
     }
 
     /// A card from a file.

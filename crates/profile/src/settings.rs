@@ -398,7 +398,7 @@ impl Lines<'_> {
     }
 }
 
-/// Line of a byte, from 1.
+/// Line of a byte of the text, from 1.
 fn line_of(text: &str, offset: usize) -> usize {
-    1 + memchr::memchr_iter(b'\n', text.as_bytes().get(..offset).unwrap_or_default()).count()
+    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..offset]).count()
 }
