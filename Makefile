@@ -133,8 +133,7 @@ dist:
 test: tools format lint unit python
 
 .PHONY: proof
-proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme guest-failover \
-	guest-turns guest-ublk blackbox-short fuzz-short summary
+proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guests blackbox-short fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
 .PHONY: wheel
@@ -244,14 +243,28 @@ takeovers: release
 	FLASHRIG=$(abspath $(FLASHRIG)) ROUNDS=$(ROUNDS) cargo test --package flashrig --test it --locked -- --ignored --nocapture \
 		whatever_becomes_of_the_owner
 
-# Prints each planted bug, by what it was found, and after how many cuts and lives.
+# Prints each planted bug, by what it was found, and after how many cuts and lives. One build has them all.
+CANARIES := --package torture --package files --package session \
+	--features torture/canaries,files/canaries,session/canaries --locked
 .PHONY: canaries
 canaries:
-	cargo clippy --package torture --features canaries --all-targets --locked -- -D warnings
-	cargo test --package torture --features canaries --test canaries --test takeover_canaries --locked -- --nocapture
-	cargo clippy --package files --features canaries --all-targets --locked -- -D warnings
-	cargo test --package files --features canaries --test canaries --locked -- --nocapture every_planted_bug
-	cargo test --package session --features canaries --test canaries --locked -- --nocapture every_planted_bug
+	cargo clippy $(CANARIES) --all-targets -- -D warnings
+	cargo test $(CANARIES) --test canaries --test takeover_canaries -- --nocapture planted
+
+# All guests, two at a time: one waits for long times. Each says what it has to say when it is done.
+GUESTS := guest-failover guest-cuts guest-nvme guest-turns guest-ublk
+.PHONY: guests
+guests: release postgresql guest-tools
+	@printf '%s\n' $(GUESTS) | xargs -P 2 -I {} bash -c 'log=$$(mktemp); trap "cat $$log; rm -f $$log" EXIT; \
+		$(MAKE) --no-print-directory {} >$$log 2>&1'
+
+# What guests need is installed here, as only one installation can be under way.
+.PHONY: guest-tools
+guest-tools:
+	@$(call need,qemu-system-x86_64,qemu-system-x86) || true
+	@PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nbd-client,nbd-client); $(call need,nvme,nvme-cli); \
+		$(call need,fio,fio); $(call need,mkfs.xfs,xfsprogs); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
+		ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }
 
 # Power cuts of a guest under emulation, on drives with logical blocks of 512 and of 4,096 bytes: two minutes on two cores.
 .PHONY: guest-cuts
