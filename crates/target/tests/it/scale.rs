@@ -4,6 +4,8 @@ use device::SECTOR_BYTES;
 use ftl::VictimPolicy;
 use load::Access;
 use profile::{Capacities, DeviceConfig, Profile};
+use std::sync::Mutex;
+use std::thread::{self, available_parallelism};
 use target::{Modelled, Pattern, Silent, precondition};
 
 /// Relocations and writes for each write of the host, where the emptiest of many large bands is collected:
@@ -34,41 +36,45 @@ fn a_scaled_drive_has_the_write_amplification_of_the_whole_one() {
     assert!(check(|sectors| sectors >= LARGE_SECTORS) >= 3);
 }
 
-/// Checks the cards of sizes that are chosen, at the smallest scale; returns how many those are.
+/// Checks the cards of sizes that are chosen, at the smallest scale, on all cores; returns how many those are.
 fn check(chosen: fn(u64) -> bool) -> usize {
-    let mut seen = 0;
-    for name in Profile::builtin_names() {
-        let profile = Profile::builtin(name).unwrap();
-        let device = profile.lower(1.0 / 4096.0).unwrap();
-        let DeviceConfig::Card(card) = &device else { continue };
-        // Collection that stops the world swings about its mean, and needs many cycles of it; a cache of faster cells
-        // writes data twice.
-        let is_paced = matches!(card.ftl.gc, ftl::GcMode::Paced { .. });
-        if card.ftl.victim != VictimPolicy::Greedy
-            || !is_paced
-            || card.ftl.slc_cache.is_some()
-            || !chosen(card.ftl.user_sectors)
-        {
-            continue;
-        }
-        let whole = Capacities::of(&profile.lower(1.0).unwrap().cards()[0]).effective_spare_factor;
-        let small = Capacities::of(card).effective_spare_factor;
-        assert!((small / whole - 1.0).abs() < 1e-4, "{name}: spare {small}, of the whole card {whole}");
-        let fill_bytes = card.ftl.user_sectors * SECTOR_BYTES;
-        let pattern =
-            Pattern::Random { block_bytes: SECTOR_BYTES, access: Access::Uniform, footprint_bytes: fill_bytes };
-        let mut modelled = Modelled::new(&device, 1, false, 1).unwrap();
-        // Less what blocks that came bad take, which are drawn.
-        let expected = greedy(modelled.cards()[0].ftl().effective_spare_factor());
-        let rounds = precondition(&mut modelled, fill_bytes, pattern, 1, &Silent).unwrap().rounds;
-        let last = &rounds[rounds.len() - 5..];
-        let got = last.iter().sum::<f64>() / last.len() as f64;
-        println!("{name}: {got:.3}, closed form {expected:.3}, {:+.2} %", 100.0 * (got / expected - 1.0));
-        // Rounds of some ten bands leave a hundredth to chance. Victims that are nearly empty have less on the move than is
-        // counted.
-        let bound = if expected < 1.5 { 0.02 } else { 0.015 };
-        assert!((got / expected - 1.0).abs() < bound, "{name}: {got}, closed form {expected}");
-        seen += 1;
+    let names = Mutex::new(Profile::builtin_names());
+    let next = || names.lock().unwrap().next();
+    let count = || std::iter::from_fn(next).filter(|name| is_checked(name, chosen)).count();
+    let cores = available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(count)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("cards hold")).sum()
+    })
+}
+
+/// Checks a card; false: it is none of those that are chosen, or none whose closed form is known.
+fn is_checked(name: &str, chosen: fn(u64) -> bool) -> bool {
+    let profile = Profile::builtin(name).unwrap();
+    let device = profile.lower(1.0 / 4096.0).unwrap();
+    let DeviceConfig::Card(card) = &device else { return false };
+    // Collection that stops the world swings about its mean, and needs many cycles of it; a cache of faster cells
+    // writes data twice.
+    let is_paced = matches!(card.ftl.gc, ftl::GcMode::Paced { .. });
+    let is_known = card.ftl.victim == VictimPolicy::Greedy && is_paced && card.ftl.slc_cache.is_none();
+    if !is_known || !chosen(card.ftl.user_sectors) {
+        return false;
     }
-    seen
+    let whole = Capacities::of(&profile.lower(1.0).unwrap().cards()[0]).effective_spare_factor;
+    let small = Capacities::of(card).effective_spare_factor;
+    assert!((small / whole - 1.0).abs() < 1e-4, "{name}: spare {small}, of the whole card {whole}");
+    let fill_bytes = card.ftl.user_sectors * SECTOR_BYTES;
+    let pattern = Pattern::Random { block_bytes: SECTOR_BYTES, access: Access::Uniform, footprint_bytes: fill_bytes };
+    let mut modelled = Modelled::new(&device, 1, false, 1).unwrap();
+    // Less what blocks that came bad take, which are drawn.
+    let expected = greedy(modelled.cards()[0].ftl().effective_spare_factor());
+    let rounds = precondition(&mut modelled, fill_bytes, pattern, 1, &Silent).unwrap().rounds;
+    let last = &rounds[rounds.len() - 5..];
+    let got = last.iter().sum::<f64>() / last.len() as f64;
+    println!("{name}: {got:.3}, closed form {expected:.3}, {:+.2} %", 100.0 * (got / expected - 1.0));
+    // Rounds of some ten bands leave a hundredth to chance. Victims that are nearly empty have less on the move than is
+    // counted.
+    let bound = if expected < 1.5 { 0.02 } else { 0.015 };
+    assert!((got / expected - 1.0).abs() < bound, "{name}: {got}, closed form {expected}");
+    true
 }
