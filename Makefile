@@ -87,6 +87,7 @@ help:
 	@echo 'make lives               thousands of simulated lives of cards, with every fault'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make blackbox            cards broken from outside: kills, a lossy file system, damage'
+	@echo 'make guests              the guests of make proof, two at a time (QEMU)'
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
 	@echo 'make guest-purge         NVMe drives that are emptied by Format, and refused (QEMU)'
 	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
@@ -243,7 +244,8 @@ takeovers: release
 	FLASHRIG=$(abspath $(FLASHRIG)) ROUNDS=$(ROUNDS) cargo test --package flashrig --test it --locked -- --ignored --nocapture \
 		whatever_becomes_of_the_owner
 
-# Prints each planted bug, by what it was found, and after how many cuts and lives. One build has them all.
+# Prints each planted bug, by what it was found, and after how many cuts and lives. One build has them all. Their tests have
+# `planted` in their names: others of these programs must not run while a bug is planted.
 CANARIES := --package torture --package files --package session \
 	--features torture/canaries,files/canaries,session/canaries --locked
 .PHONY: canaries
@@ -251,7 +253,7 @@ canaries:
 	cargo clippy $(CANARIES) --all-targets -- -D warnings
 	cargo test $(CANARIES) --test canaries --test takeover_canaries -- --nocapture planted
 
-# All guests, two at a time: one waits for long times. Each says what it has to say when it is done.
+# The guests of `make proof`, two at a time: one waits for long times. Each says what it has to say when it is done.
 GUESTS := guest-failover guest-cuts guest-nvme guest-turns guest-ublk
 .PHONY: guests
 guests: release postgresql guest-tools

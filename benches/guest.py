@@ -161,6 +161,7 @@ class Guest:
                 with open(path, "rb") as part:
                     shutil.copyfileobj(part, file)
                 file.write(b"\0" * (-file.tell() % 4096))
+        # Emulation is slow at the wide instructions of newer processors; a kernel module of ublk's guest needs SSE 4.2.
         words = ["qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "Nehalem", "-smp", "2", "-m", "1024", "-nographic",
                  "-no-reboot", "-nodefaults", "-serial", "stdio", "-kernel", kernel, "-initrd", disk, "-append",
                  "console=ttyS0 quiet panic=-1 mitigations=off", *more]
