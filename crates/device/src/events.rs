@@ -76,16 +76,11 @@ impl EventTable {
         let mut node = 0;
         loop {
             let [first, second, third, _] = self.nodes[node];
-            // The first of the children has the lower slots, and with them the tie.
-            let child = if first == time {
-                0
-            } else if second == time {
-                1
-            } else if third == time {
-                2
-            } else {
-                3
-            };
+            // The first of the children has the lower slots, and with them the tie. Sums, as a processor that guesses which
+            // it will be is wrong most of the time.
+            let after_first = usize::from(first != time);
+            let after_second = after_first & usize::from(second != time);
+            let child = after_first + after_second + (after_second & usize::from(third != time));
             if node >= self.first_leaf {
                 return (time, (node - self.first_leaf) * ARITY + child);
             }

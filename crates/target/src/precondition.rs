@@ -14,6 +14,7 @@ use device::{Device, Rng, SECTOR_BYTES};
 use ftl::{Ftl, Lba};
 use load::{Access, BlockSampler};
 use results::Overwriting;
+use std::collections::VecDeque;
 
 /// Pattern of a load's writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,10 +262,14 @@ fn note(progress: &dyn Progress, done: u64) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Blocks that are drawn ahead of the one that is written. The memory that random writes touch is in no cache: it is fetched
+/// while others are written, first the map's entries and then what these point to.
+const AHEAD: usize = 16;
+
 /// Writes blocks in a load's pattern.
 enum Writer {
     Sequential { next: u64, sectors: u64 },
-    Random { sampler: BlockSampler, turnover: f64, block_sectors: u64, rng: Rng },
+    Random { sampler: BlockSampler, turnover: f64, block_sectors: u64, rng: Rng, ahead: VecDeque<u64> },
 }
 
 impl Writer {
@@ -280,6 +285,7 @@ impl Writer {
                     turnover: access.turnover(blocks),
                     block_sectors: block_sectors.min(footprint.max(1)),
                     rng: Rng::stream(seed, "precondition"),
+                    ahead: VecDeque::with_capacity(AHEAD + 1),
                 }
             }
             _ => Writer::Sequential { next: 0, sectors: fill_sectors },
@@ -302,8 +308,14 @@ impl Writer {
                 *next = if *next + 1 == *sectors { 0 } else { *next + 1 };
                 Ok(1)
             }
-            Writer::Random { sampler, block_sectors, rng, .. } => {
-                let first = sampler.draw(rng) * *block_sectors;
+            Writer::Random { sampler, block_sectors, rng, ahead, .. } => {
+                while ahead.len() <= AHEAD {
+                    let first = sampler.draw(rng) * *block_sectors;
+                    ftl.prefetch(Lba(first as u32));
+                    ahead.push_back(first);
+                }
+                ftl.prefetch_overwrite(Lba(ahead[AHEAD / 2] as u32));
+                let first = ahead.pop_front().expect("it was filled");
                 ftl.write_block_now(first..first + *block_sectors)?;
                 Ok(*block_sectors)
             }
