@@ -72,13 +72,15 @@ fn reasons_but_open(path: &Path) -> Vec<String> {
 /// Returns the reasons that remain when children of other tests have become what they are to be: until then they have
 /// our files.
 fn reasons_in_the_end(path: &Path) -> Vec<String> {
+    let mut found = reasons(path);
     for _ in 0..100 {
-        if reasons(path).is_empty() {
+        if found.is_empty() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
+        found = reasons(path);
     }
-    reasons(path)
+    found
 }
 
 #[test]
