@@ -13,7 +13,7 @@ SHORT_BLACKBOX_SECONDS ?= 120
 SOAK ?= 30m
 # Lives of `make proof`, within the redundancy and beyond.
 PROOF_LIVES ?= 4000
-PROOF_LIVES_BEYOND ?= 4000
+PROOF_LIVES_BEYOND ?= 2500
 # Seconds for each fuzz target: `make proof`, `make fuzz`.
 SHORT_FUZZ_SECONDS ?= 20
 FUZZ_SECONDS ?= 600
@@ -47,12 +47,8 @@ mysql = command -v sysbench >/dev/null && ls /usr/sbin/mariadbd >/dev/null 2>&1 
 	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends mariadb-server sysbench; }
 # $(call component,command,component): a part of the Rust toolchain.
 component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
-# cargo-fuzz, installed here where the machine has none. The stable compiler does: libFuzzer needs its unstable coverage
-# flags, and the code is safe Rust, so it needs no sanitizer.
-TOOLS := $(abspath $(BUILD))/tools
-# Beside the other builds, whose build scripts would run again for a compiler that is told otherwise.
-FUZZ_BUILD := $(abspath $(BUILD))/fuzz
-FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
+# Fuzz targets are built like a release, by a compiler that libFuzzer can follow.
+FUZZ_TARGETS := $(filter-out fuzz,$(shell sed -n 's/^name = "\(.*\)"/\1/p' fuzz/Cargo.toml))
 
 # Python's packages for the wheel and its tests, in an environment of their own.
 VENV := $(abspath $(BUILD))/venv
@@ -166,7 +162,7 @@ PLANTED := $(abspath $(BUILD))/planted
 .PHONY: planted
 planted: $(VENV)/ready
 	rm -rf $(PLANTED)
-	cd python && CARGO_TARGET_DIR=$(abspath $(BUILD)) $(VENV)/bin/maturin build --locked --out $(PLANTED) --profile dev \
+	cd python && CARGO_TARGET_DIR=$(abspath $(BUILD)) $(VENV)/bin/maturin build --locked --out $(PLANTED) --release \
 		--features pyo3/extension-module,canaries --interpreter $(VENV)/bin/python
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --target $(PLANTED)/package $(PLANTED)/*.whl
 
@@ -210,18 +206,19 @@ mysql:
 format:
 	cargo fmt --all --check
 
+# Planted bugs are linted with all else: what is compiled without them is four functions that do nothing.
+PLANTS := --features torture/canaries,files/canaries,session/canaries
 .PHONY: lint
 lint:
 	@$(call need,c++,g++)
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets $(PLANTS) --locked -- -D warnings
 
-# $(call tests,options of cargo test,options of the test programs,log): the counts are printed even when tests fail, as the
-# closing lines are the first thing to look at. --report-time is unstable; only the test programs are told that it is meant.
-TIMED := --config 'target."cfg(all())".runner = ["env", "RUSTC_BOOTSTRAP=1"]'
+# $(call tests,options of the test programs,log): the counts are printed even when tests fail, as the closing lines are the
+# first thing to look at.
+LONGEST := torture,cli,study,fit,card,scale,ftl,serve
 define tests
-	@mkdir -p $(BUILD)
-	@ok=0; cargo test --tests --locked --no-fail-fast $(TIMED) -- $(1) -Z unstable-options --report-time 2>&1 \
-		| tee $(2) || ok=1; \
+	@$(call need,python3,python3)
+	@ok=0; .ci/tests.py $(2) $(LONGEST) $(1) || ok=1; \
 	echo 'slowest tests, seconds:'; \
 	sed -n 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$$/\2 \1/p' $(2) | sort -rn | sed -n 1,10p; \
 	$(MAKE) --no-print-directory summary LOGS=$(2); exit $$ok
@@ -246,12 +243,9 @@ takeovers: release
 
 # Prints each planted bug, by what it was found, and after how many cuts and lives. One build has them all. Their tests have
 # `planted` in their names: others of these programs must not run while a bug is planted.
-CANARIES := --package torture --package files --package session \
-	--features torture/canaries,files/canaries,session/canaries --locked
 .PHONY: canaries
 canaries:
-	cargo clippy $(CANARIES) --all-targets -- -D warnings
-	cargo test $(CANARIES) --test canaries --test takeover_canaries -- --nocapture planted
+	cargo test --package torture --package files --package session $(PLANTS) --locked --test canaries --test takeover_canaries -- --nocapture planted
 
 # The guests of `make proof`, two at a time: one waits for long times. Each says what it has to say when it is done.
 GUESTS := guest-failover guest-cuts guest-nvme guest-turns guest-ublk
@@ -370,9 +364,8 @@ fuzz-short:
 .PHONY: fuzz
 fuzz:
 	@$(call need,c++,g++)
-	@$(FUZZ) --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root $(TOOLS)
-	@$(FUZZ) build --sanitizer none --target-dir $(FUZZ_BUILD)
-	@$(FUZZ) list | xargs -P 2 -I {} $(MAKE) --no-print-directory fuzz-one TARGET={}
+	RUSTC_WORKSPACE_WRAPPER=$(abspath fuzz/rustc) cargo build --release --locked --package fuzz
+	@printf '%s\n' $(FUZZ_TARGETS) | xargs -P 2 -I {} $(MAKE) --no-print-directory fuzz-one TARGET={}
 
 # One target, and all that it says when it is done: two run side by side. The parsers of the wire go on until they were given
 # so many bytes, which they count (fuzz_targets/counted.rs).
@@ -381,9 +374,9 @@ fuzz-one:
 	@seeds=; [ $(TARGET) != import ] || seeds=crates/import/tests/fixtures; wanted=0; parsed=0; \
 	case $(TARGET) in nbd | nvme | initiator) wanted=$(FUZZ_BYTES);; esac; \
 	echo "fuzz $(TARGET) for $(FUZZ_SECONDS) s$$([ $$wanted = 0 ] || echo " and $$wanted bytes")"; \
-	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); trap 'rm -f $$log' EXIT; \
+	mkdir -p fuzz/corpus/$(TARGET) fuzz/artifacts/$(TARGET); log=$$(mktemp); trap 'rm -f $$log' EXIT; \
 	while :; do \
-		$(FUZZ) run --sanitizer none --target-dir $(FUZZ_BUILD) $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
+		$(BUILD)/release/$(TARGET) fuzz/corpus/$(TARGET) $$seeds -artifact_prefix=fuzz/artifacts/$(TARGET)/ \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=16384 -verbosity=0 -print_final_stats=1 >$$log 2>&1 \
 			|| { echo "fuzz $(TARGET):"; cat $$log; exit 1; }; \
 		more=$$(sed -n 's/^parsed \([0-9]*\) bytes$$/\1/p' $$log | tail -n 1); parsed=$$((parsed + $${more:-0})); \

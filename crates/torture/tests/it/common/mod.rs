@@ -108,7 +108,7 @@ pub fn thorough(job: &Job) -> Limits {
     let limits = Limits { steps_after: job.situation.steps_after, loses, ..Limits::default() };
     match job.first {
         Some(_) => Limits { outcomes: 8, each_end: false, nested_every: 8, nested: 1, steps_after: 6, ..limits },
-        None => Limits { outcomes: 64, nested: 2, ..limits },
+        None => Limits { outcomes: 64, nested_every: 2, nested: 2, ..limits },
     }
 }
 
