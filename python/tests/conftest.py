@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 
 #: What differs from run to run: the wall clock.
 WALL = re.compile(r'^\s*"(wall_seconds|precondition_wall_seconds|took_s)": .*\n', re.MULTILINE)
+
+
+# Whoever began the tests in the background may have had Ctrl-C ignored, by them and by all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def timeless(text: str) -> str:

@@ -53,8 +53,6 @@ def test_ctrl_c_is_heard_while_a_card_is_made() -> None:
     # All of a card of 3.84 TB, whose tables have seven gigabytes. The processor's time, because the machine has other work.
     code = """
 import flashrig, os, signal, threading, time
-# Whoever began the tests in the background may have had it ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 pressed = []
 def press():
     time.sleep(0.1)

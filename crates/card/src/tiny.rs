@@ -20,6 +20,7 @@ pub fn config() -> CardConfig {
         read_command_ns: 0,
         write_command_ns: 0,
         latency_ns: 0,
+        write_latency_ns: 0,
         queue_depth: u32::MAX,
         housekeeping: None,
     };

@@ -252,7 +252,11 @@ fn path(page: &mut Page, flash: &Flash) {
     let link = &card.link;
     page.heading("Between host and flash");
     let [read, write, latency] = [link.read_command_ns, link.write_command_ns, link.latency_ns].map(duration);
-    page.row("commands", &format!("{read} a read, {write} a write, one after the other; and {latency} of latency"));
+    let mut commands = format!("{read} a read, {write} a write, one after the other; and {latency} of latency");
+    if link.write_latency_ns != link.latency_ns {
+        commands += &format!(", {} of a write", duration(link.write_latency_ns));
+    }
+    page.row("commands", &commands);
     if let Some(card::Housekeeping { every_bytes, takes_ns }) = link.housekeeping {
         page.row(
             "housekeeping",

@@ -400,13 +400,15 @@ fn read_slc_cache(settings: &Settings, geometry: &Geometry) -> Result<Option<Slc
 
 fn read_link(settings: &Settings) -> Result<LinkConfig, ProfileError> {
     let number = |key| settings.count("link", key);
+    let latency_ns = number("latency_ns")?;
     Ok(LinkConfig {
         read_bytes_per_s: number("read_bytes_per_s")?,
         write_bytes_per_s: number("write_bytes_per_s")?,
         half_duplex: settings.flag("link", "half_duplex")?,
         read_command_ns: number("read_command_ns")?,
         write_command_ns: number("write_command_ns")?,
-        latency_ns: number("latency_ns")?,
+        latency_ns,
+        write_latency_ns: settings.count_if_any("link", "write_latency_ns").unwrap_or(latency_ns),
         queue_depth: settings.count_if_any("link", "queue_depth").map_or(u32::MAX, |depth| depth as u32),
         housekeeping: read_housekeeping(settings)?,
     })

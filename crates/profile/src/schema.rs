@@ -340,6 +340,7 @@ pub(crate) static CARD: Schema = Schema {
                 time("read_command_ns", 0),
                 time("write_command_ns", 0),
                 time("latency_ns", 0),
+                time("write_latency_ns", 0),
                 counted("queue_depth", 1, 65_536),
                 bytes("housekeeping_bytes", 4096, 1 << 40),
                 time("housekeeping_ns", 1),

@@ -120,6 +120,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             read_command_ns: 2_000,
             write_command_ns: 2_000,
             latency_ns: 5_000,
+            write_latency_ns: 5_000,
             queue_depth: u32::MAX,
             housekeeping: None,
         },

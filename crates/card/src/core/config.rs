@@ -25,6 +25,8 @@ pub struct LinkConfig {
     pub write_command_ns: u64,
     /// Fixed latency of a request that holds nobody else up (doorbell, firmware, interrupt).
     pub latency_ns: u64,
+    /// The same for a write, whose data go to memory that a power cut spares before it is answered.
+    pub write_latency_ns: u64,
     /// Requests that the card has at once; more wait in the host, first come first served.
     pub queue_depth: u32,
     /// Housekeeping that takes the command processor, if there is any.

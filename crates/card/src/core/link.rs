@@ -88,7 +88,7 @@ impl Link {
             self.keep_house(bytes);
         }
         self.down_free_at = self.down_free_at.max(taken) + transfer_ns(bytes, self.config.write_bytes_per_s);
-        Passage { taken, arrived: self.down_free_at + self.config.latency_ns }
+        Passage { taken, arrived: self.down_free_at + self.config.write_latency_ns }
     }
 
     /// A write has brought more than may be written before housekeeping: the next command waits for that.

@@ -152,6 +152,17 @@ fn a_sector_in_the_buffer_is_read_from_there_until_it_is_on_flash() {
 }
 
 #[test]
+fn a_write_may_take_longer_to_answer_than_a_read_and_holds_nobody_up() {
+    let mut config = small();
+    config.link.write_latency_ns = 14_000;
+    let mut rig = Rig::new(&config, 1).filled();
+    let write = rig.ask(write(0, 1));
+    assert_eq!(write.latency_ns(), 3_000 + LINK_NS + 14_000);
+    assert_eq!(write.parts.get(Cause::Link), LINK_NS + 14_000);
+    assert_eq!(rig.ask(read(500, 1)).latency_ns(), 2_000 + 5_000 + 50_000 + BUS_NS + LINK_NS);
+}
+
+#[test]
 fn a_write_takes_command_transfer_and_latency_when_the_buffer_has_room() {
     let config = small();
     for sectors in [1, 4, 40] {
