@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod checksums;
 pub mod direct_reads;
 pub mod failed_stripes;
+pub mod gathering;
 pub mod health;
 pub mod holes;
 pub mod log;
