@@ -15,7 +15,7 @@ SOAK ?= 30m
 PROOF_LIVES ?= 4000
 PROOF_LIVES_BEYOND ?= 2500
 # Seconds for each fuzz target: `make proof`, `make fuzz`.
-SHORT_FUZZ_SECONDS ?= 20
+SHORT_FUZZ_SECONDS ?= 10
 FUZZ_SECONDS ?= 600
 # Bytes that each parser of the wire is given at least by `make proof` and `make fuzz`.
 FUZZ_BYTES ?= 1000000000
