@@ -9,7 +9,6 @@
 //! - nothing is written to the log before all that a start has found in it is durable in stripes;
 //! - no module counts as rebuilt while a record that is needed lost its other copy.
 
-use crate::contents::gathering::Gathering;
 use crate::contents::store::Content;
 use bytes::Bytes;
 use device::RequestId;
@@ -110,7 +109,6 @@ pub struct Log {
     writing: Option<Box<Writing>>,
     /// Flushes for the next record.
     waiting: Vec<RequestId>,
-    pub gathering: Gathering,
     replay: Option<Box<Replay>>,
     /// The end of a rebuild waits for a record with one copy.
     holds_rebuild: bool,
@@ -212,11 +210,6 @@ impl Log {
     /// Flushes wait for the next record.
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// The number of flushes that wait for the next record.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
     }
 
     /// The flushes that wait for the next record, which is not written.

@@ -5,7 +5,6 @@ pub mod checkpoint;
 pub mod checksums;
 pub mod direct_reads;
 pub mod failed_stripes;
-pub mod gathering;
 pub mod health;
 pub mod holes;
 pub mod log;

@@ -137,9 +137,6 @@ impl Card<Storage> {
             let waiting = self.contents.log.take_waiting();
             return self.answer_from_log(now, waiting, done);
         }
-        if self.log_gathers(now) {
-            return;
-        }
         let has_room = self.makes_room_in_log();
         let Some(to) = self.log_modules().filter(|_| has_room) else {
             let waiting = self.contents.log.take_waiting();
@@ -166,23 +163,8 @@ impl Card<Storage> {
         let mut record = Vec::with_capacity(bytes as usize);
         encode_log_record(&head, store.payload_bytes(), &entries, &mut record);
         record.resize(bytes as usize, 0);
-        let waiting = self.contents.log.waiting();
-        self.contents.log.gathering.record_begins(now, waiting);
         self.contents.log.begin(offset_bytes, record.into(), to, sectors);
         self.begin_record_on_modules(now);
-    }
-
-    /// The next record waits for flushes that are about to come. Modules of emulated flash write as fast as they are said to.
-    fn log_gathers(&mut self, now: Time) -> bool {
-        let waiting = self.contents.log.waiting();
-        if !self.is_on_slow_medium() {
-            return false;
-        }
-        let until = self.contents.log.gathering.waits_until(now, waiting);
-        if let Some(until) = until {
-            self.core.timers.set(Timer::Log, until);
-        }
-        until.is_some()
     }
 
     fn begin_record_on_modules(&mut self, now: Time) {
@@ -204,9 +186,9 @@ impl Card<Storage> {
         self.record_may_be_written(now, done);
     }
 
-    /// The time of a record is over: that which it takes, or that which a module has for it, or that for which it waited.
+    /// The time of a record is over: that which it takes, or that which a module has for it.
     pub(crate) fn record_is_due(&mut self, now: Time, done: &mut Done<Storage>) {
-        let Some(writing) = self.contents.log.writing() else { return self.begin_record(now, done) };
+        let Some(writing) = self.contents.log.writing() else { return };
         for (logical, slot) in writing.to {
             if self.contents.store.media.writes_log(slot) {
                 self.lose_module(now, logical);
@@ -247,8 +229,6 @@ impl Card<Storage> {
         // The loss of one module may have cost the other its place.
         if copies == 2 && (to.iter().all(|at| is_there(&self.contents.store, *at)) || planted(Canary::LogOnOneModule)) {
             let waiting = self.contents.log.written_to_both();
-            let next = self.contents.log.waiting();
-            self.contents.log.gathering.record_ends(now, waiting.len(), next);
             self.answer_from_log(now, waiting, done);
         } else if let Some(to) = self.log_modules() {
             self.contents.log.write_to(to);
