@@ -215,7 +215,8 @@ lint:
 
 # $(call tests,options of the test programs,log): the counts are printed even when tests fail, as the closing lines are the
 # first thing to look at.
-LONGEST := torture,cli,study,fit,card,scale,ftl,serve
+# The packages whose tests take longest, here and in `make slow`: they begin first.
+LONGEST := torture,cli,study,target,ftl,report,database,serve
 define tests
 	@$(call need,python3,python3)
 	@ok=0; .ci/tests.py $(2) $(LONGEST) $(1) || ok=1; \
@@ -245,7 +246,8 @@ takeovers: release
 # `planted` in their names: others of these programs must not run while a bug is planted.
 .PHONY: canaries
 canaries:
-	cargo test --package torture --package files --package session $(PLANTS) --locked --test canaries --test takeover_canaries -- --nocapture planted
+	cargo test --package torture --package files --package session $(PLANTS) --locked \
+		--test canaries --test takeover_canaries -- --nocapture planted
 
 # The guests of `make proof`, two at a time: one waits for long times. Each says what it has to say when it is done.
 GUESTS := guest-failover guest-cuts guest-nvme guest-turns guest-ublk
