@@ -213,10 +213,10 @@ lint:
 	@$(call need,c++,g++)
 	cargo clippy --workspace --all-targets $(PLANTS) --locked -- -D warnings
 
-# $(call tests,options of the test programs,log): the counts are printed even when tests fail, as the closing lines are the
-# first thing to look at.
 # The packages whose tests take longest, here and in `make slow`: they begin first.
 LONGEST := torture,cli,study,target,ftl,report,database,serve
+# $(call tests,options of the test programs,log): the counts are printed even when tests fail, as the closing lines are the
+# first thing to look at.
 define tests
 	@$(call need,python3,python3)
 	@ok=0; .ci/tests.py $(2) $(LONGEST) $(1) || ok=1; \
