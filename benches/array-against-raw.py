@@ -318,6 +318,11 @@ class States:
 
     def bring_to(self, state):
         if state == "emptied":
+            if self.now is None:
+                # The raw file was written once; so are the files of the card, as it goes round all of its bands.
+                for _ in range(2):
+                    self.once("write", MIB, 8, self.size)
+                    self.emptied()
             # Each run of it writes into an empty card.
             self.emptied()
         elif state != self.now:

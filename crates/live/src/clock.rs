@@ -23,8 +23,10 @@ pub(crate) fn run(shared: &Shared) {
     loop {
         let mut engine = shared.lock();
         engine.listening.card_wakes();
+        let posted = shared.inbox.count();
+        let may_begin = shared.begin_posted(&mut engine);
         engine.poll();
-        if shared.stops.load(Ordering::SeqCst) && engine.is_idle() {
+        if shared.stops.load(Ordering::SeqCst) && engine.is_idle() && shared.inbox.close() {
             engine.shut_down();
             shared.release(engine);
             return;
@@ -38,12 +40,14 @@ pub(crate) fn run(shared: &Shared) {
         let (now, due) = (engine.wall_ns(), engine.next_event());
         let left_ns = due.0.saturating_sub(now).min(LONGEST_NS);
         let waited_for = !engine.is_idle();
-        let sleeps = due == Time::NEVER || left_ns > if waited_for { AWAKE_NS } else { 0 };
+        let is_far = due == Time::NEVER || left_ns > if waited_for { AWAKE_NS } else { 0 };
         // A card that is idle now is probably asked again at once, and nobody should have to wake this thread for that.
         let until = due.0.min(now + LINGER_NS);
-        shared.sleeps_until.store(if sleeps { until } else { 0 }, Ordering::SeqCst);
+        shared.sleeps_until.store(if is_far { until } else { 0 }, Ordering::SeqCst);
+        // In this order: whoever posts a write looks afterwards whether this thread sleeps.
+        let sleeps = is_far && !may_begin && shared.inbox.count() == posted;
         let listens = sleeps && engine.listening.card_sleeps();
-        shared.release(engine);
+        shared.release_to_waiter(engine);
         if sleeps {
             let bell = bell.as_ref().filter(|_| listens);
             let asleep_since = Instant::now();

@@ -6,7 +6,7 @@
 use crate::extents::{cut, joined};
 use device::{ByteRange, Completion, Device, Operation, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, ArrayConfig, DiskError};
-use media::{RequestData, SectorData};
+use media::{RequestData, SectorData, Written};
 use std::collections::HashMap;
 
 /// Memory is taken in pieces of this size.
@@ -29,11 +29,8 @@ pub(crate) struct Disks {
 
 /// The data of a write: its bytes in sectors, the first of which has others before them.
 pub(crate) fn pack(within_first_sector: usize, bytes: &[u8]) -> RequestData {
-    let sector_bytes = SECTOR_BYTES as usize;
-    let sectors = (within_first_sector + bytes.len()).div_ceil(sector_bytes);
-    let mut padded = vec![0; sectors * sector_bytes];
-    padded[within_first_sector..within_first_sector + bytes.len()].copy_from_slice(bytes);
-    RequestData::of_write(padded.chunks_exact(sector_bytes).map(|sector| Some(sector.into())).collect())
+    let written_of = |bytes: &[u8]| Written::new(bytes.into());
+    RequestData::of_write(Vec::new(), SECTOR_BYTES as usize, within_first_sector, bytes, written_of)
 }
 
 impl Disks {
@@ -97,7 +94,7 @@ impl Disks {
         for sector in 0..data.payloads() {
             let start = at / SECTOR_BYTES * SECTOR_BYTES;
             let to = end.min(start + SECTOR_BYTES);
-            let payload = data.take_payload(sector);
+            let payload = data.take_written(sector).payload;
             self.write(at, &payload[(at - start) as usize..(to - start) as usize]);
             at = to;
         }

@@ -1,16 +1,17 @@
 //! The engine: a session and its device, by the clock. It knows no thread: whoever holds it drives it.
 
 use crate::disks::Disks;
+use crate::inbox::Posted;
 use crate::listening::Listening;
 use crate::reply::{Bell, ReadData, Reply};
 use crate::state::{Powered, State};
 use crate::timing::{Timing, without_timing};
 use card::{CardConfig, OpenError, StorageCard};
-use device::{Completion, Device, Operation, Time};
+use device::{Completion, Device, Operation, SECTOR_BYTES, Time};
 use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
-use media::{Ended, Medium, Module, RequestData};
+use media::{Ended, Medium, Module, Payload, RequestData};
 use session::{Backend, ClientId, Condition, Limits, MAX_IN_FLIGHT, ReplyError, Request, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -220,6 +221,36 @@ impl Engine {
         // Operations begun on a slow medium wait for more, and are handed over together.
         self.step_until(wall_ns, MAX_EVENTS);
         self.deliver(Some(client), replies);
+    }
+
+    /// Takes a write that a client has posted, and was admitted. Its client hears of it by its bell.
+    pub fn submit_posted(&mut self, posted: Posted) {
+        let wall_ns = self.wall_ns();
+        if self.next_event() <= Time(wall_ns) {
+            self.advance(wall_ns, None, &mut Vec::new());
+        }
+        let Posted { client, request, data, since } = posted;
+        // It was told that it hears the medium no longer when it posted the write.
+        self.listening.client_waits(client, false);
+        let submitted = Time(wall_ns.saturating_sub(since.elapsed().as_nanos() as u64));
+        self.session.submit_packed(&mut self.device, client, &request, data, submitted, &mut self.replies);
+        self.step_until(wall_ns, MAX_EVENTS);
+        self.deliver(None, &mut Vec::new());
+        self.hand_over();
+    }
+
+    /// The bytes of a sector, if the medium is slow and clients may leave long writes to the card's own thread.
+    pub fn posted_sector_bytes(&self) -> Option<usize> {
+        let State::On(card) = &self.device.state else { return None };
+        let payload_bytes = card.medium().shape().payload_bytes as usize;
+        (card.medium().bell().is_some() && payload_bytes as u64 == SECTOR_BYTES).then_some(payload_bytes)
+    }
+
+    /// Appends memory that clients may pack writes into: at most so many payloads.
+    pub fn lend_payloads(&mut self, most: usize, to: &mut Vec<Payload>) {
+        if let State::On(card) = &mut self.device.state {
+            card.lend_payloads(most, to);
+        }
     }
 
     /// Handles what is due, and some of what has come from the medium: while there is more, its bell goes on ringing.

@@ -1,9 +1,12 @@
 //! A client of one shard.
 
 use crate::engine::Engine;
+use crate::inbox::{LONG_BYTES, Posted};
 use crate::reply::{Bell, Reply};
 use crate::shared::Shared;
 use crate::state::State;
+use device::{Operation, SECTOR_BYTES};
+use media::Payload;
 use parking_lot::MutexGuard;
 use session::{ClientId, Request};
 use std::os::fd::OwnedFd;
@@ -18,6 +21,10 @@ pub(crate) struct Lane {
     shared: Arc<Shared>,
     client: ClientId,
     waits: Waits,
+    /// The bytes of a sector, if the client may leave long writes to the card's own thread.
+    posts: Option<usize>,
+    /// Memory to pack such writes into.
+    spare: Vec<Payload>,
 }
 
 /// The replies that a client waits for.
@@ -28,21 +35,31 @@ struct Waits {
     /// The client can hear a slow medium.
     listens: bool,
     hears: bool,
+    /// Some of these requests were left to the card's own thread, which hears the medium until all have a reply.
+    posted: bool,
 }
 
 impl Waits {
     fn count(&mut self, engine: &mut Engine, client: ClientId, submitted: usize, replied: usize) {
         self.outstanding = self.outstanding + submitted - replied;
+        self.posted &= self.outstanding > 0;
         if self.listens {
-            self.hears = engine.listening.client_waits(client, self.outstanding > 0);
+            self.hears = engine.listening.client_waits(client, self.outstanding > 0 && !self.posted);
         }
+    }
+
+    fn posted(&mut self, writes: usize) {
+        self.outstanding += writes;
+        (self.hears, self.posted) = (false, true);
     }
 }
 
 impl Lane {
     pub fn new(shared: &Arc<Shared>, bell: Arc<dyn Bell>) -> Lane {
-        let client = shared.lock().connect(bell);
-        Lane { shared: Arc::clone(shared), client, waits: Waits::default() }
+        let mut engine = shared.lock();
+        let (client, posts) = (engine.connect(bell), engine.posted_sector_bytes());
+        drop(engine);
+        Lane { shared: Arc::clone(shared), client, waits: Waits::default(), posts, spare: Vec::new() }
     }
 
     /// Offers to hear a slow medium, as [`crate::Port::listen`] does.
@@ -83,13 +100,48 @@ impl Lane {
     }
 
     /// Submits requests, and appends the replies that there are already.
-    pub fn submit<'a>(&mut self, requests: impl Iterator<Item = Request<'a>>, replies: &mut Vec<Reply>) {
-        let shared = Arc::clone(&self.shared);
-        self.submit_to(&shared, shared.lock(), requests, replies);
+    pub fn submit<'a>(&mut self, requests: impl Iterator<Item = Request<'a>> + Clone, replies: &mut Vec<Reply>) {
+        if !self.post(requests.clone()) {
+            let shared = Arc::clone(&self.shared);
+            self.submit_to(&shared, shared.lock(), requests, replies);
+        }
+    }
+
+    /// Leaves requests to the card's own thread if all of them are long writes of whole sectors; false: they are not, or the
+    /// thread has enough to do.
+    fn post<'a>(&mut self, requests: impl Iterator<Item = Request<'a>> + Clone) -> bool {
+        let Some(sector_bytes) = self.posts else { return false };
+        let is_long = |request: &Request| {
+            let range = request.range;
+            let is_whole =
+                [range.offset_bytes, range.len_bytes.into()].iter().all(|at| at.is_multiple_of(SECTOR_BYTES));
+            request.operation == Operation::Write && is_whole && range.len_bytes >= LONG_BYTES
+        };
+        let inbox = &self.shared.inbox;
+        let mut writes = 0;
+        if !requests.clone().inspect(|_| writes += 1).all(|request| is_long(&request))
+            || !inbox.has_room(writes, &mut self.spare)
+        {
+            return false;
+        }
+        let pack = |request| Posted::pack(self.client, &request, sector_bytes, &mut self.spare);
+        if !inbox.post(requests.map(pack).collect()) {
+            return false;
+        }
+        self.waits.posted(writes);
+        self.shared.wake_for_inbox();
+        true
     }
 
     /// As [`Lane::submit`], unless another thread has the shard: false.
-    pub fn try_submit<'a>(&mut self, requests: impl Iterator<Item = Request<'a>>, replies: &mut Vec<Reply>) -> bool {
+    pub fn try_submit<'a>(
+        &mut self,
+        requests: impl Iterator<Item = Request<'a>> + Clone,
+        replies: &mut Vec<Reply>,
+    ) -> bool {
+        if self.post(requests.clone()) {
+            return true;
+        }
         let shared = Arc::clone(&self.shared);
         let Some(engine) = shared.try_lock() else { return false };
         self.submit_to(&shared, engine, requests, replies);
@@ -107,13 +159,7 @@ impl Lane {
         let wall_ns = engine.wall_ns();
         let mut submitted = 0;
         for request in requests {
-            while !engine.session.admits(self.client) {
-                engine.session.wait_for_room(self.client);
-                // It hears nothing meanwhile: the card's own thread does.
-                engine.listening.client_waits(self.client, false);
-                shared.wake();
-                shared.room.wait_for(&mut engine, Duration::from_millis(100));
-            }
+            self.wait_for_room(shared, &mut engine);
             engine.submit(self.client, &request, wall_ns, replies);
             submitted += 1;
             if submitted % HANDED_OVER == 0 {
@@ -124,6 +170,17 @@ impl Lane {
         engine.take_replies(self.client, replies);
         self.waits.count(&mut engine, self.client, submitted, replies.len() - before);
         shared.release(engine);
+    }
+
+    /// Waits until the client may submit a request.
+    fn wait_for_room(&self, shared: &Shared, engine: &mut MutexGuard<'_, Engine>) {
+        while !engine.session.admits(self.client) {
+            engine.session.wait_for_room(self.client);
+            // It hears nothing meanwhile: the card's own thread does.
+            engine.listening.client_waits(self.client, false);
+            shared.wake();
+            shared.room.wait_for(engine, Duration::from_millis(100));
+        }
     }
 
     /// Appends the replies that have come since.
@@ -146,6 +203,11 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         let mut engine = self.shared.lock();
+        // They are carried out, and get no reply.
+        for posted in self.shared.inbox.take_of(self.client) {
+            self.wait_for_room(&self.shared, &mut engine);
+            engine.submit_posted(posted);
+        }
         engine.disconnect(self.client);
         if engine.lacks_listener() {
             self.shared.wake();

@@ -24,6 +24,7 @@ mod disks;
 mod engine;
 mod error;
 mod extents;
+mod inbox;
 mod inside;
 mod lane;
 mod listening;

@@ -2,6 +2,7 @@
 
 use crate::Payload;
 use bytes::Bytes;
+use format::payload_crc;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,12 +34,42 @@ impl SectorData {
     }
 }
 
+/// A payload that a host writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The bytes of the sector.
+    pub payload: Payload,
+    /// Their checksum, if it was computed already.
+    crc: Option<u32>,
+}
+
+impl Written {
+    /// A payload whose checksum is computed now, because its bytes were just copied and are still in the processor's cache.
+    pub fn checked(payload: Payload) -> Written {
+        let crc = Some(payload_crc(&payload));
+        Written { payload, crc }
+    }
+
+    /// A payload whose checksum is computed when it is asked for.
+    pub fn new(payload: Payload) -> Written {
+        Written { payload, crc: None }
+    }
+
+    /// The checksum of the payload.
+    pub fn crc(&self) -> u32 {
+        self.crc.unwrap_or_else(|| payload_crc(&self.payload))
+    }
+}
+
+/// The payloads of a write, by sector; `None` once the buffer has one.
+pub type WrittenList = Vec<Option<Written>>;
+
 /// The data of one request. A write brings a payload for each sector that it touches; the card takes them into its buffer
 /// one by one. A read brings nothing and takes the sectors that were found back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestData {
-    /// Payloads to write, by sector; `None` once the buffer has one.
-    payloads: Vec<Option<Payload>>,
+    /// Payloads to write.
+    written: WrittenList,
     /// Sectors that were read. For a write that covers sectors in part, their old contents.
     sectors: Vec<SectorData>,
 }
@@ -49,14 +80,34 @@ impl RequestData {
         RequestData::default()
     }
 
-    /// The data of a write: a payload for each sector, from the first on.
-    pub fn of_write(payloads: Vec<Option<Payload>>) -> RequestData {
-        RequestData { payloads, sectors: Vec::new() }
+    /// The data of a write: its bytes in sectors, the first of which has others before them. `written_of` takes the bytes
+    /// of a whole sector; the list is empty.
+    pub fn of_write(
+        mut list: WrittenList,
+        sector_bytes: usize,
+        within_first_sector: usize,
+        bytes: &[u8],
+        mut written_of: impl FnMut(&[u8]) -> Written,
+    ) -> RequestData {
+        let (mut rest, mut from) = (bytes, within_first_sector);
+        while !rest.is_empty() {
+            let (bytes, next) = rest.split_at(rest.len().min(sector_bytes - from));
+            list.push(Some(match bytes.len() == sector_bytes {
+                true => written_of(bytes),
+                false => {
+                    let mut sector = vec![0; sector_bytes];
+                    sector[from..from + bytes.len()].copy_from_slice(bytes);
+                    Written::new(sector.into())
+                }
+            }));
+            (rest, from) = (next, 0);
+        }
+        RequestData { written: list, sectors: Vec::new() }
     }
 
     /// The data of a read that has completed.
     pub fn of_read(sectors: Vec<SectorData>) -> RequestData {
-        RequestData { payloads: Vec::new(), sectors }
+        RequestData { written: Vec::new(), sectors }
     }
 
     /// The sectors that a read has found, in order.
@@ -84,18 +135,18 @@ impl RequestData {
     ///
     /// # Panics
     /// If it was taken before, or the request brought none for the sector.
-    pub fn take_payload(&mut self, sector: usize) -> Payload {
-        self.payloads[sector].take().expect("a sector is written once")
+    pub fn take_written(&mut self, sector: usize) -> Written {
+        self.written[sector].take().expect("a sector is written once")
     }
 
     /// The number of sectors that a write brought payloads for.
     pub fn payloads(&self) -> usize {
-        self.payloads.len()
+        self.written.len()
     }
 
     /// The emptied list of a write's payloads, for its memory.
-    pub fn take_payload_list(&mut self) -> Vec<Option<Payload>> {
-        let mut list = std::mem::take(&mut self.payloads);
+    pub fn take_written_list(&mut self) -> WrittenList {
+        let mut list = std::mem::take(&mut self.written);
         list.clear();
         list
     }
@@ -105,8 +156,9 @@ impl RequestData {
     /// # Panics
     /// If the payload was taken already.
     pub fn fill(&mut self, sector: usize, part: Range<usize>) -> bool {
-        let to = self.payloads[sector].as_mut().expect("nothing of it is in the buffer yet");
-        let to = &mut Arc::make_mut(to)[part.clone()];
+        let to = self.written[sector].as_mut().expect("nothing of it is in the buffer yet");
+        to.crc = None;
+        let to = &mut Arc::make_mut(&mut to.payload)[part.clone()];
         match &self.sectors[sector] {
             SectorData::Data(payload) => to.copy_from_slice(&payload[part]),
             SectorData::Lent(payload) => to.copy_from_slice(&payload[part]),

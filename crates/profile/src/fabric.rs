@@ -28,15 +28,15 @@ pub(crate) fn over(settings: &Settings, link: LinkConfig) -> Result<LinkConfig, 
     let (latency_ns, controller_ns) = (number("latency_ns")?, number("controller_ns")?);
     let command_ns = |of_link: u64| of_link.max(controller_ns / cores);
     let (read_command_ns, write_command_ns) = (command_ns(link.read_command_ns), command_ns(link.write_command_ns));
-    // Reads and writes wait for the same fabric.
-    let alone_ns = link.read_command_ns + latency_ns + controller_ns;
+    // A lone request takes its own command's time and the fabric's, whichever bounds the rate.
+    let fabric_ns = latency_ns + controller_ns;
     Ok(LinkConfig {
         read_bytes_per_s: link.read_bytes_per_s.min(number("read_bytes_per_s")?),
         write_bytes_per_s: link.write_bytes_per_s.min(number("write_bytes_per_s")?),
         read_command_ns,
         write_command_ns,
-        latency_ns: alone_ns + link.latency_ns - read_command_ns,
-        write_latency_ns: alone_ns + link.write_latency_ns - read_command_ns,
+        latency_ns: link.read_command_ns + fabric_ns + link.latency_ns - read_command_ns,
+        write_latency_ns: link.write_command_ns + fabric_ns + link.write_latency_ns - write_command_ns,
         ..link
     })
 }

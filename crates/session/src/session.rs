@@ -167,16 +167,31 @@ impl<D: Default> Session<D> {
         now: Time,
         replies: &mut Vec<Reply<D>>,
     ) {
+        let data = match request.operation {
+            Operation::Write if refusal(backend, request).is_none() => {
+                backend.pack(within_sector(request.range), request.bytes)
+            }
+            _ => D::default(),
+        };
+        self.submit_packed(backend, client, request, data, now, replies);
+    }
+
+    /// As [`Session::submit`], for a request whose bytes are in `data`, as [`Backend::pack`] makes it.
+    pub fn submit_packed<B: Backend<Data = D>>(
+        &mut self,
+        backend: &mut B,
+        client: ClientId,
+        request: &Request,
+        data: D,
+        now: Time,
+        replies: &mut Vec<Reply<D>>,
+    ) {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         assert!(self.admits(client), "{client:?} was not admitted");
         self.waiting.submitted(client);
         let Request { tag, is_part, operation, range, fua, .. } = *request;
         let fua = fua || self.writes_through;
         let refusal = refusal(backend, request);
-        let data = match operation {
-            Operation::Write if refusal.is_none() => backend.pack(within_sector(range), request.bytes),
-            _ => D::default(),
-        };
         let key = self.requests.insert(Outstanding {
             client,
             tag,

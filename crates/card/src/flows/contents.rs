@@ -167,8 +167,9 @@ impl Card<Storage> {
     pub(crate) fn put_host_sector(&mut self, id: RequestId, lba: Lba, ppa: Ppa) {
         let store = &mut self.contents.store;
         let version = store.take_version();
-        let payload = self.core.host[id].owned.take_payload(lba);
-        let content = Content::new(Role::Data, version, lba, payload);
+        let written = self.core.host[id].owned.take_written(lba);
+        let payload_crc = written.crc();
+        let content = Content::checked(Role::Data, version, lba, written.payload, payload_crc);
         match planted(Canary::ChecksumOfMapStale) {
             true => store.checksums.learn(lba, content.payload_crc),
             false => store.checksums.set(lba, content.payload_crc),

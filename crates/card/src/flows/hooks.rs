@@ -36,7 +36,7 @@ impl Contents for Storage {
 
     fn end(card: &mut Card<Self>, id: RequestId) -> RequestData {
         let slot = &mut card.core.host[id].owned;
-        card.contents.store.keep_list(slot.data.take_payload_list());
+        card.contents.store.keep_list(slot.data.take_written_list());
         std::mem::take(&mut slot.data)
     }
 

@@ -37,7 +37,7 @@ impl Client {
         Client { port, rings, media: Vec::new() }.that_listens(live)
     }
 
-    fn listening(live: &Live) -> Client {
+    pub fn listening(live: &Live) -> Client {
         Client::new(live).that_listens(live)
     }
 
@@ -49,12 +49,28 @@ impl Client {
     }
 
     pub fn call(&mut self, request: Request) -> Reply {
+        self.ask(&[request]).pop().expect("one")
+    }
+
+    /// Asks for all at once, and waits for a reply to each.
+    pub fn ask(&mut self, requests: &[Request]) -> Vec<Reply> {
+        let replies = self.begin(requests);
+        self.wait(replies, requests.len())
+    }
+
+    /// Asks for all at once; the replies that are there already.
+    pub fn begin(&mut self, requests: &[Request]) -> Vec<Reply> {
         let mut replies = Vec::new();
-        self.port.submit(&[request], &mut replies);
+        self.port.submit(requests, &mut replies);
+        replies
+    }
+
+    /// Waits until there are so many replies.
+    pub fn wait(&mut self, mut replies: Vec<Reply>, count: usize) -> Vec<Reply> {
         let began = Instant::now();
-        while replies.is_empty() {
+        while replies.len() < count {
             assert!(began.elapsed() < Duration::from_secs(20), "no reply");
-            let heard: Vec<usize> = (0..self.media.len()).filter(|shard| self.port.hears(*shard)).collect();
+            let heard = self.heard();
             if heard.is_empty() {
                 let _ = self.rings.recv_timeout(Duration::from_secs(20));
                 self.port.replies(&mut replies);
@@ -67,7 +83,12 @@ impl Client {
             heard.into_iter().for_each(|shard| self.port.hear(shard, &mut replies));
             self.port.replies(&mut replies);
         }
-        replies.pop().expect("one")
+        replies
+    }
+
+    /// The shards whose media this client hears.
+    pub fn heard(&self) -> Vec<usize> {
+        (0..self.media.len()).filter(|shard| self.port.hears(*shard)).collect()
     }
 
     fn write_all(&mut self, fill: u8) {

@@ -2,5 +2,6 @@
 
 mod bytes;
 mod files;
+mod long_writes;
 mod shards;
 mod volumes;

@@ -192,8 +192,9 @@ fn a_fabric_adds_its_time_to_a_lone_request_and_its_controllers_bound_the_rate()
             other => panic!("{other:?}"),
         }
     };
-    let alone =
-        |link: card::LinkConfig| (link.read_command_ns + link.latency_ns, link.write_command_ns + link.latency_ns);
+    let alone = |link: card::LinkConfig| {
+        (link.read_command_ns + link.latency_ns, link.write_command_ns + link.write_latency_ns)
+    };
     let direct = link(&[]);
     let behind = link(&["fabric.through=fibre_channel"]);
     // 110 us of the fabric and 40 us of a controller's core.
@@ -204,8 +205,27 @@ fn a_fabric_adds_its_time_to_a_lone_request_and_its_controllers_bound_the_rate()
     let narrow = link(&["fabric.through=iscsi", "fabric.controller_cores=2", "iscsi.read_bytes_per_s=1GB/s"]);
     assert_eq!((narrow.read_command_ns, narrow.read_bytes_per_s), (30_000, 1_000_000_000));
     assert_eq!(alone(narrow).0, alone(direct).0 + 130_000 + 60_000);
+    // Writes with a command and a latency of their own.
+    let own = ["link.write_command_ns=1000", "link.write_latency_ns=7000"];
+    let (direct_own, behind_own) = (link(&own), link(&[own[0], own[1], "fabric.through=fibre_channel"]));
+    assert_eq!(alone(direct_own), (alone(direct).0, 8_000));
+    assert_eq!(alone(behind_own), (alone(behind).0, 158_000));
     let many = link(&["fabric.through=infiniband", "fabric.controller_cores=64"]);
     assert_eq!((many.read_command_ns, alone(many).0), (2_000, alone(direct).0 + 40_000));
+}
+
+#[test]
+fn the_latency_of_a_write_is_told_where_it_is_another() {
+    let explained = |settings: &[&str]| {
+        let mut profile = Profile::builtin("intel-p4500-2tb").unwrap();
+        settings.iter().for_each(|setting| profile.set(setting).unwrap());
+        // Lines are broken at 80 columns.
+        profile.explain().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (own, same) = ("link.write_latency_ns=20000", "link.write_latency_ns=9000");
+    assert!(explained(&["link.latency_ns=9000", own]).contains("; and 9 µs of latency, 20 µs of a write"));
+    let of_both = explained(&["link.latency_ns=9000", same]);
+    assert!(of_both.contains("; and 9 µs of latency") && !of_both.contains("µs of a write"), "{of_both}");
 }
 
 #[test]

@@ -23,7 +23,10 @@ use bytes::Bytes;
 use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Rebuild, Rejection, check, check_spare};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
-use media::{BlockAt, MediaError, Medium, Payload, ReadReport, RequestData, SectorsAt, Unit, UnitAt, persist};
+use media::{
+    BlockAt, MediaError, Medium, Payload, ReadReport, RequestData, SectorsAt, Unit, UnitAt, Written, WrittenList,
+    payload_in, persist, touch_last,
+};
 use programs::Programs;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,7 +97,7 @@ struct Memory {
     /// The most of these that are kept: half of what the write buffer holds. A sync makes a quarter of it durable at once.
     max_payloads: usize,
     /// Emptied lists of payloads. At most [`MAX_SPARE_LISTS`].
-    lists: Vec<Vec<Option<Payload>>>,
+    lists: Vec<WrittenList>,
 }
 
 /// The bytes of a card, and the media that they lie on.
@@ -161,14 +164,7 @@ impl Store {
     /// A payload with these bytes.
     pub fn payload_of(&mut self, bytes: &[u8]) -> Payload {
         let spare = self.memory.payloads.pop().or_else(|| self.media.take_payload());
-        if let Some(mut spare) = spare
-            && let Some(memory) = Arc::get_mut(&mut spare)
-            && memory.len() == bytes.len()
-        {
-            memory.copy_from_slice(bytes);
-            return spare;
-        }
-        bytes.into()
+        payload_in(spare, bytes)
     }
 
     /// Keeps the memory of a payload for another one, if nobody else has it.
@@ -178,28 +174,22 @@ impl Store {
         }
     }
 
+    /// Gives away memory of payloads: at most so many.
+    pub fn lend_payloads(&mut self, most: usize, to: &mut Vec<Payload>) {
+        let kept = self.memory.payloads.len().saturating_sub(most);
+        to.extend(self.memory.payloads.drain(kept..));
+    }
+
     /// Packs what a host writes for a request: a payload for each sector, the first from a place within it on.
     pub fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
-        let sector_bytes = self.payload_bytes();
-        let mut payloads = self.memory.lists.pop().unwrap_or_default();
-        let (mut rest, mut from) = (bytes, within_first_sector);
-        while !rest.is_empty() {
-            let (bytes, next) = rest.split_at(rest.len().min(sector_bytes - from));
-            payloads.push(Some(match bytes.len() == sector_bytes {
-                true => self.payload_of(bytes),
-                false => {
-                    let mut sector = vec![0; sector_bytes];
-                    sector[from..from + bytes.len()].copy_from_slice(bytes);
-                    sector.into()
-                }
-            }));
-            (rest, from) = (next, 0);
-        }
-        RequestData::of_write(payloads)
+        let (sector_bytes, list) = (self.payload_bytes(), self.memory.lists.pop().unwrap_or_default());
+        touch_last(&self.memory.payloads, bytes.len() / sector_bytes);
+        let written_of = |bytes: &[u8]| Written::checked(self.payload_of(bytes));
+        RequestData::of_write(list, sector_bytes, within_first_sector, bytes, written_of)
     }
 
     /// Keeps the memory of an emptied list of payloads.
-    pub fn keep_list(&mut self, list: Vec<Option<Payload>>) {
+    pub fn keep_list(&mut self, list: WrittenList) {
         if list.capacity() > 0 && self.memory.lists.len() < MAX_SPARE_LISTS {
             self.memory.lists.push(list);
         }

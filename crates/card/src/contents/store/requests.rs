@@ -37,7 +37,7 @@ impl InFlight {
     }
 
     /// Takes the payload of a sector that is written.
-    pub fn take_payload(&mut self, lba: Lba) -> media::Payload {
-        self.data.take_payload((lba.0 - self.first) as usize)
+    pub fn take_written(&mut self, lba: Lba) -> media::Written {
+        self.data.take_written((lba.0 - self.first) as usize)
     }
 }
