@@ -13,9 +13,10 @@ be compressed. Figures are medians of the runs; a share is the median of the sha
 latency is that of all runs. `read` and `wrote` are bytes that the disk read and wrote for each byte that was asked for,
 from the kernel's account of the process that has the card.
 
-Latencies of a mix are those of its reads, and of flushed writes those of the flush. `half` is compared with raw writes
-that have as many bytes of reads beside them as the card's own had; its rate is that of the writes. A share times `wrote` is
-the part of the raw writes that the disk did for the card: relocation and parity included.
+Latencies of a mix are those of its reads, and of flushed writes those of the flush; but their p50 is the median of the
+write and that of its flush together, because a card may do in one what a disk does in the other. `half` is compared with
+raw writes that have as many bytes of reads beside them as the card's own had; its rate is that of the writes. A share times
+`wrote` is the part of the raw writes that the disk did for the card: relocation and parity included.
 """
 
 import argparse
@@ -138,7 +139,7 @@ def fio(engine, work, targets, offset=0, time_based=True, told=None):
         rate=read["iops"] + write["iops"],
         bytes_per_s=read["bw_bytes"] + write["bw_bytes"],
         bytes=read["io_bytes"] + write["io_bytes"],
-        p50=percentile("50.000000"),
+        p50=percentile("50.000000") + (write["lat_ns"]["percentile"]["50.000000"] / 1e3 if work.kind == "flushed" else 0),
         p99=percentile("99.000000"),
         p999=percentile("99.900000"),
         longest=latency["max"] / 1e3,
@@ -293,7 +294,7 @@ class InProcess(Card):
             rate=answer["bytes"] / work.block / answer["seconds"],
             bytes_per_s=answer["bytes"] / answer["seconds"],
             bytes=answer["bytes"],
-            p50=latency["p50_ns"] / 1e3,
+            p50=(latency["p50_ns"] + (answer["write"]["p50_ns"] if work.kind == "flushed" else 0)) / 1e3,
             p99=latency["p99_ns"] / 1e3,
             p999=latency["p999_ns"] / 1e3,
             longest=latency["max_ns"] / 1e3,
