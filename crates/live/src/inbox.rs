@@ -51,14 +51,14 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Whether so many writes may be posted. Appends memory to pack them into.
-    pub fn has_room(&self, writes: usize, spare: &mut Vec<Payload>) -> bool {
+    /// Memory to pack writes of so many sectors into, as far as there is some; `None`: so many writes may not be posted.
+    pub fn room(&self, writes: usize, sectors: usize) -> Option<Vec<Payload>> {
         let mut contents = self.contents.lock();
-        let has_room = !contents.is_closed && contents.posted.len() + writes <= MOST_POSTED;
-        if has_room {
-            spare.append(&mut contents.spare);
+        if contents.is_closed || contents.posted.len() + writes > MOST_POSTED {
+            return None;
         }
-        has_room
+        let kept = contents.spare.len().saturating_sub(sectors);
+        Some(contents.spare.split_off(kept))
     }
 
     /// Posts writes; false: nobody will take them any more.
@@ -87,6 +87,11 @@ impl Inbox {
         self.contents.lock().posted.front().map(|posted| posted.client)
     }
 
+    /// The clients of all writes that are posted.
+    pub fn clients(&self) -> Vec<ClientId> {
+        self.contents.lock().posted.iter().map(|posted| posted.client).collect()
+    }
+
     /// Takes the write that was posted first.
     pub fn take(&self) -> Option<Posted> {
         self.contents.lock().posted.pop_front()
@@ -111,5 +116,23 @@ impl Inbox {
         let mut contents = self.contents.lock();
         contents.is_closed = contents.posted.is_empty();
         contents.is_closed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_have_memory_for_what_they_post_and_keep_no_more() {
+        let inbox = Inbox::default();
+        let payload = || Payload::from([0; 4]);
+        inbox.refill(MOST_SPARE + 1, |most, spare| spare.extend((0..most).map(|_| payload())));
+        inbox.refill(1, |most, _| assert_eq!(most, 0, "there is as much as is kept"));
+        assert_eq!(inbox.room(1, 300).map(|spare| spare.len()), Some(300));
+        assert_eq!(inbox.room(1, MOST_SPARE).map(|spare| spare.len()), Some(MOST_SPARE - 300));
+        assert_eq!(inbox.room(MOST_POSTED, 1).map(|spare| spare.len()), Some(0), "none is left");
+        assert!(inbox.room(MOST_POSTED + 1, 1).is_none());
+        assert!(inbox.close() && inbox.room(1, 1).is_none() && !inbox.post(Vec::new()));
     }
 }

@@ -6,7 +6,6 @@ use crate::reply::{Bell, Reply};
 use crate::shared::Shared;
 use crate::state::State;
 use device::{Operation, SECTOR_BYTES};
-use media::Payload;
 use parking_lot::MutexGuard;
 use session::{ClientId, Request};
 use std::os::fd::OwnedFd;
@@ -23,8 +22,6 @@ pub(crate) struct Lane {
     waits: Waits,
     /// The bytes of a sector, if the client may leave long writes to the card's own thread.
     posts: Option<usize>,
-    /// Memory to pack such writes into.
-    spare: Vec<Payload>,
 }
 
 /// The replies that a client waits for.
@@ -59,7 +56,7 @@ impl Lane {
         let mut engine = shared.lock();
         let (client, posts) = (engine.connect(bell), engine.posted_sector_bytes());
         drop(engine);
-        Lane { shared: Arc::clone(shared), client, waits: Waits::default(), posts, spare: Vec::new() }
+        Lane { shared: Arc::clone(shared), client, waits: Waits::default(), posts }
     }
 
     /// Offers to hear a slow medium, as [`crate::Port::listen`] does.
@@ -117,14 +114,14 @@ impl Lane {
                 [range.offset_bytes, range.len_bytes.into()].iter().all(|at| at.is_multiple_of(SECTOR_BYTES));
             request.operation == Operation::Write && is_whole && range.len_bytes >= LONG_BYTES
         };
-        let inbox = &self.shared.inbox;
-        let mut writes = 0;
-        if !requests.clone().inspect(|_| writes += 1).all(|request| is_long(&request))
-            || !inbox.has_room(writes, &mut self.spare)
-        {
+        let writes = requests.clone().count();
+        if writes == 0 || !requests.clone().all(|request| is_long(&request)) {
             return false;
         }
-        let pack = |request| Posted::pack(self.client, &request, sector_bytes, &mut self.spare);
+        let inbox = &self.shared.inbox;
+        let sectors = requests.clone().map(|request| request.bytes.len() / sector_bytes).sum();
+        let Some(mut spare) = inbox.room(writes, sectors) else { return false };
+        let pack = |request| Posted::pack(self.client, &request, sector_bytes, &mut spare);
         if !inbox.post(requests.map(pack).collect()) {
             return false;
         }

@@ -69,8 +69,11 @@ impl Shared {
         let mut begun = 0;
         while let Some(client) = self.inbox.first_client() {
             if !engine.session.admits(client) {
-                // The thread that makes room wakes this one.
+                // The thread that makes room wakes this one, which hears the medium: these clients do no longer.
                 engine.session.wait_for_room(client);
+                for client in self.inbox.clients() {
+                    engine.listening.client_waits(client, false);
+                }
                 return false;
             }
             if begun >= MOST_BEGUN_BYTES {

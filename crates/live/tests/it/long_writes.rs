@@ -72,6 +72,23 @@ fn long_writes_of_several_clients_are_answered_once_each_and_read_as_they_were_w
 }
 
 #[test]
+fn a_client_that_submits_nothing_goes_on_hearing_the_medium() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (card, live) = Card::new(dir.path(), 1);
+    Client::listening(&live).ask(&writes(0, &contents(0)));
+    drop(live);
+    // Nothing of it is in the buffer.
+    let live = card.open();
+    let mut asks = Client::listening(&live);
+    for write in 0..WRITES {
+        let mut replies = asks.begin(&[Request::read(write, offset(0, write), BYTES as u32)]);
+        replies.extend(asks.begin(&[]));
+        assert!(replies.len() == 1 || asks.heard() == [0], "nobody hears the medium");
+        asks.wait(replies, 1);
+    }
+}
+
+#[test]
 fn what_a_client_has_posted_is_carried_out_though_it_goes() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (_card, live) = Card::new(dir.path(), 1);
