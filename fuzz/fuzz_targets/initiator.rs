@@ -144,7 +144,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(report.registered.len() * 64 < stream.len().max(1));
     }
     let pdus = match how & 1 {
-        0 => stream.chunks(6).flat_map(pdu).collect(),
+        0 => stream.chunks(6).map(pdu).collect::<Vec<_>>().concat(),
         _ => stream.to_vec(),
     };
     let whole = if how & 2 == 0 { [initialized(), pdus].concat() } else { pdus };

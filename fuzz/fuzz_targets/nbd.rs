@@ -31,7 +31,7 @@ fn messages(bytes: &[u8]) -> Vec<u8> {
             _ => request(u16::from(a >> 3), u16::from(a % 10), u64::from(b), place(c), length(d)),
         }
     };
-    bytes.chunks(5).flat_map(message).collect()
+    bytes.chunks(5).map(message).collect::<Vec<_>>().concat()
 }
 
 fuzz_target!(|data: &[u8]| {

@@ -68,7 +68,7 @@ fn pdus(bytes: &[u8], digests: Digests) -> Vec<u8> {
         }
         bytes
     };
-    bytes.chunks(7).flat_map(pdu).collect()
+    bytes.chunks(7).map(pdu).collect::<Vec<_>>().concat()
 }
 
 fuzz_target!(|data: &[u8]| {

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 
 /// Bytes of the card.
-pub const CARD_BYTES: usize = 4 << 20;
+pub const CARD_BYTES: usize = 1 << 20;
 
 /// The health of the card, the reservations that were kept, and whether keeping them fails.
 pub struct Health(pub Smart, pub RefCell<Vec<u8>>, pub Cell<bool>);
@@ -101,6 +101,8 @@ pub struct Server {
     pub hold: usize,
     held: Vec<Work>,
     received: Vec<u8>,
+    /// The bytes of `received` that were parsed. They go when the rest waits for more, as what is behind them moves then.
+    parsed: usize,
     number: u64,
     pub digests: Digests,
     taken: usize,
@@ -118,6 +120,7 @@ impl Server {
             hold: 0,
             held: Vec::new(),
             received: Vec::new(),
+            parsed: 0,
             number: shared.connections,
             digests: Digests::default(),
             taken: 0,
@@ -155,6 +158,8 @@ impl Server {
     pub fn feed(&mut self, shared: &mut Shared, bytes: &[u8]) {
         self.received.extend_from_slice(bytes);
         while self.closed.is_none() && !self.unauthenticated && self.step(shared) {}
+        self.received.drain(..self.parsed);
+        self.parsed = 0;
     }
 
     /// The PDUs since the last call.
@@ -227,7 +232,7 @@ impl Server {
 
     fn one_step(&mut self, shared: &mut Shared) -> bool {
         let before = self.out.len();
-        let (consumed, step) = self.queue.parse(&self.received, &mut self.out);
+        let (consumed, step) = self.queue.parse(&self.received[self.parsed..], &mut self.out);
         let goes_on = match step {
             Step::NeedMore { at_least_bytes } => {
                 assert!(at_least_bytes > 0 && self.out.len() == before);
@@ -235,7 +240,7 @@ impl Server {
             }
             Step::Replied => true,
             Step::Connect { command, data } => {
-                match shared.target.connect(&command, data.of(&self.received), self.number) {
+                match shared.target.connect(&command, data.of(&self.received[self.parsed..]), self.number) {
                     Ok((connected, value)) => {
                         let terms = shared.target.terms(connected.controller);
                         self.queue.set_terms(terms, &mut self.out);
@@ -272,12 +277,12 @@ impl Server {
             Step::Authenticate { command, data } => {
                 let (Some(dialog), Some(secrets)) = (&mut self.dialog, &shared.secrets) else {
                     self.queue.answer(&command, Status::INVALID_FIELD.into(), &mut self.out);
-                    self.received.drain(..consumed);
+                    self.parsed += consumed;
                     return true;
                 };
                 shared.random = shared.random.wrapping_add(1);
                 let random = [shared.random; RANDOM_BYTES];
-                let answer = dialog.carry_out(&command, data.of(&self.received), secrets, &random);
+                let answer = dialog.carry_out(&command, data.of(&self.received[self.parsed..]), secrets, &random);
                 self.queue.answer(&command, answer, &mut self.out);
                 if dialog.is_authenticated() {
                     self.queue.unlock();
@@ -287,7 +292,8 @@ impl Server {
             }
             Step::Reserve { slot, command, data } => {
                 let id = self.queue.queue().unwrap().controller;
-                let reserved = shared.target.reserve(id, &command, data.of(&self.received), &shared.cards);
+                let reserved =
+                    shared.target.reserve(id, &command, data.of(&self.received[self.parsed..]), &shared.cards);
                 shared.reserved.push(reserved.clone());
                 self.queue.answer_reserve(slot, reserved.status, &mut self.out);
                 // As a server does, once its commands in flight have ended.
@@ -314,7 +320,7 @@ impl Server {
                 false
             }
         };
-        self.received.drain(..consumed);
+        self.parsed += consumed;
         goes_on
     }
 
@@ -324,7 +330,7 @@ impl Server {
         shared.forced += u32::from(work.fua);
         match work.operation {
             Operation::Read | Operation::Compare => {}
-            Operation::Write => shared.card[range].copy_from_slice(work.payload.of(&self.received)),
+            Operation::Write => shared.card[range].copy_from_slice(work.payload.of(&self.received[self.parsed..])),
             Operation::Flush => shared.flushes += 1,
             Operation::Trim | Operation::Zero { .. } => shared.card[range].fill(0),
         }
