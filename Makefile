@@ -35,17 +35,20 @@ RELEASE := $(BUILD)/release-files
 TEST_LOG := $(BUILD)/test.log
 PROOF_LOG := $(BUILD)/proof.log
 
+# $(call install,Debian packages): installs them, by lists that are an hour old at most. `s` is what makes one root.
+LISTED := $(BUILD)/packages-listed
+install = { [ -n "$$(find $(LISTED) -mmin -60 2>/dev/null)" ] || { $$s apt-get update -qq && mkdir -p $(BUILD) && touch $(LISTED); }; } && \
+	$$s apt-get install -y -qq --no-install-recommends $(1)
 # $(call need,command,Debian package): installs the package where the command is missing.
-need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; \
-	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends $(2); }
+need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; $(call install,$(2)); }
 # PostgreSQL, of any version that Debian has, without the cluster that its package makes by default.
 postgresql = ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { s=; [ $$(id -u) = 0 ] || s=sudo; \
 	$$s mkdir -p /etc/postgresql-common; \
 	echo 'create_main_cluster = false' | $$s tee /etc/postgresql-common/createcluster.conf >/dev/null; \
-	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends postgresql; }
+	$(call install,postgresql); }
 # MariaDB and sysbench. Reviews run a server of their own, beside whatever the package has started.
 mysql = command -v sysbench >/dev/null && ls /usr/sbin/mariadbd >/dev/null 2>&1 || { s=; [ $$(id -u) = 0 ] || s=sudo; \
-	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends mariadb-server sysbench; }
+	$(call install,mariadb-server sysbench); }
 # $(call component,command,component): a part of the Rust toolchain.
 component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
 # Fuzz targets are built like a release, by a compiler that libFuzzer can follow.
