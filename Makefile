@@ -41,6 +41,9 @@ install = { [ -n "$$(find $(LISTED) -mmin -60 2>/dev/null)" ] || { $$s apt-get u
 	$$s apt-get install -y -qq --no-install-recommends $(1)
 # $(call need,command,Debian package): installs the package where the command is missing.
 need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; $(call install,$(2)); }
+# A kernel for guests. They have initial file systems of their own, and that of this machine takes half a minute to make.
+kernel = ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { s=; [ $$(id -u) = 0 ] || s=sudo; s="$$s env INITRD=No"; \
+	$(call install,linux-image-amd64); }
 # PostgreSQL, of any version that Debian has, without the cluster that its package makes by default.
 postgresql = ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { s=; [ $$(id -u) = 0 ] || s=sudo; \
 	$$s mkdir -p /etc/postgresql-common; \
@@ -266,7 +269,7 @@ guest-tools:
 	@$(call need,qemu-system-x86_64,qemu-system-x86) || true
 	@PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nbd-client,nbd-client); $(call need,nvme,nvme-cli); \
 		$(call need,fio,fio); $(call need,mkfs.xfs,xfsprogs); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
-		ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }
+		$(kernel)
 
 # Power cuts of a guest under emulation, on drives with logical blocks of 512 and of 4,096 bytes: two minutes on two cores.
 .PHONY: guest-cuts
@@ -275,7 +278,7 @@ guest-cuts: release
 	@$(call need,cpio,cpio)
 	@PATH="$$PATH:/usr/sbin:/sbin"; $(call need,nbd-client,nbd-client)
 	@test -x /bin/busybox || { $(call need,busybox,busybox-static) }
-	@ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64) }
+	@$(kernel)
 	benches/guest-power-cuts.py --flashrig $(FLASHRIG) --cuts 2
 
 # NVMe drives under emulation: some two minutes on two cores.
@@ -284,7 +287,7 @@ guest-purge: release
 	@$(call need,qemu-system-x86_64,qemu-system-x86)
 	@PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,smartctl,smartmontools)
 	@test -x /bin/busybox || { $(call need,busybox,busybox-static) }
-	@ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64) }
+	@$(kernel)
 	benches/guest-purge.py --flashrig $(FLASHRIG)
 
 # A Linux host under emulation: some four minutes on two cores. It is skipped, aloud, where QEMU can't be had.
@@ -293,7 +296,7 @@ guest-nvme: release
 	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
 		PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nvme,nvme-cli); $(call need,fio,fio); \
 		[ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
-		ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }; \
+		$(kernel); \
 		benches/guest-nvme.py --flashrig $(FLASHRIG); \
 	else \
 		echo 'SKIPPED guest-nvme: no qemu-system-x86_64 (package qemu-system-x86): no Linux host was tried'; \
@@ -320,7 +323,7 @@ bench-ublk:
 # What a guest that is an NVMe host with XFS is made of.
 linux_host = PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nvme,nvme-cli); \
 	$(call need,mkfs.xfs,xfsprogs); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
-	ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }
+	$(kernel)
 
 # A Linux host over two controllers of one card, under emulation: some four minutes on two cores.
 .PHONY: guest-failover
