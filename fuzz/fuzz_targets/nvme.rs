@@ -12,6 +12,8 @@ use common::server::{Server, Shared};
 use libfuzzer_sys::fuzz_target;
 use serve::nvme::Secrets;
 
+/// Most of the time would go into larger cards: they are zeroed before each input and compared after it.
+const CARD_BYTES: usize = 1 << 20;
 /// A secret as nvme-cli makes it.
 const SECRET: &str = "DHHC-1:01:pNtvc8BuOnDA1mQdDh7judViMu9A86KEqiPkn4RC7OnnSErO:";
 
@@ -80,7 +82,7 @@ fuzz_target!(|data: &[u8]| {
     let stream = if how & 4 == 0 { pdus(stream, digests) } else { stream.to_vec() };
     let mut found = Vec::new();
     for piece in [usize::MAX, 1 + usize::from(*most)] {
-        let mut shared = Shared::default();
+        let mut shared = Shared::with_card(CARD_BYTES);
         let secrets = (how >> 5 & 1 != 0).then(|| Secrets { host: SECRET.parse().unwrap(), controller: None });
         let mut server = match how >> 3 & 3 {
             0 => Server::new(&mut shared),

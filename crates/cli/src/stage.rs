@@ -54,8 +54,9 @@ impl Stage {
         name.clone_into(&mut self.phase().name);
     }
 
+    /// Of threads that work side by side, each may be the last to tell: what is done grows all the same.
     pub fn at(&self, done: u64) {
-        self.done.store(done, Ordering::Relaxed);
+        self.done.fetch_max(done, Ordering::Relaxed);
     }
 
     pub fn done(&self) -> u64 {
@@ -76,6 +77,18 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_done_never_goes_back_within_a_piece_of_work() {
+        let stage = Stage::default();
+        stage.begin("first", 10);
+        [3, 5, 4].map(|done| stage.at(done));
+        assert_eq!(stage.done(), 5);
+        stage.begin("second", 10);
+        assert_eq!(stage.done(), 0);
+        stage.at(1);
+        assert_eq!(stage.done(), 1);
+    }
 
     #[test]
     fn time_left_is_known_only_when_something_is_done() {

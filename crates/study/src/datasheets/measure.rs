@@ -8,6 +8,7 @@ use profile::{Host, Profile, ProfileError};
 use results::{Comparison, ComparisonPoint, Published, RunResult};
 use review::Bench;
 use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
 use target::{Measure, OnlyCancel, Pattern, Prepared, Progress, RunError, RunSpec, measure, pattern_of, prepare};
 
 /// A figure of speed must come within this share.
@@ -49,10 +50,19 @@ pub fn compare(
     progress: &dyn Progress,
 ) -> Result<Vec<Comparison>, DatasheetError> {
     let cancel = OnlyCancel(progress);
-    review::on_all_cores(sheets, |sheet| of_sheet(sheet, scale, seed, &cancel))
+    let done = AtomicU64::new(0);
+    progress.begin("compare with data sheets", sheets.iter().map(|sheet| sheet.figures.len() as u64).sum());
+    let figure_done = || progress.at(done.fetch_add(1, Ordering::Relaxed) + 1);
+    review::on_all_cores(sheets, |sheet| of_sheet(sheet, scale, seed, &cancel, &figure_done))
 }
 
-fn of_sheet(sheet: &Sheet, scale: f64, seed: u64, progress: &dyn Progress) -> Result<Comparison, DatasheetError> {
+fn of_sheet(
+    sheet: &Sheet,
+    scale: f64,
+    seed: u64,
+    progress: &dyn Progress,
+    figure_done: &(dyn Fn() + Sync),
+) -> Result<Comparison, DatasheetError> {
     let profile = Profile::builtin(sheet.card)?;
     let most_threads = sheet.figures.iter().map(|figure| figure.threads).max().unwrap_or(1);
     let bench = Bench::new(&profile, &Host::builtin(HOST)?, scale, seed)?;
@@ -70,6 +80,7 @@ fn of_sheet(sheet: &Sheet, scale: f64, seed: u64, progress: &dyn Progress) -> Re
         };
         let published = Published::Figure { value: figure.value, bound };
         points[i] = Some(ComparisonPoint::new(label(figure), figure.what.unit(), published, value));
+        figure_done();
     }
     let given = sheet.figures.iter().filter(|figure| figure.role == Role::Given).count();
     let note = format!(

@@ -8,8 +8,8 @@ use serve::nvme::{
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 
-/// Bytes of the card.
-pub const CARD_BYTES: usize = 1 << 20;
+/// Bytes of the card, unless somebody chooses others.
+pub const CARD_BYTES: usize = 4 << 20;
 
 /// The health of the card, the reservations that were kept, and whether keeping them fails.
 pub struct Health(pub Smart, pub RefCell<Vec<u8>>, pub Cell<bool>);
@@ -28,6 +28,10 @@ impl Cards for Health {
 }
 
 pub fn subsystem() -> Subsystem {
+    subsystem_of(CARD_BYTES)
+}
+
+fn subsystem_of(card_bytes: usize) -> Subsystem {
     let uuid = [7; 16];
     Subsystem {
         nqn: Subsystem::nqn_of(&uuid),
@@ -40,7 +44,7 @@ pub fn subsystem() -> Subsystem {
         namespaces: vec![NamespaceEntry {
             id: 1,
             card: 0,
-            blocks: CARD_BYTES as u64 / 4096,
+            blocks: card_bytes as u64 / 4096,
             uuid,
             read_only: false,
             keeps_reservations: true,
@@ -71,9 +75,16 @@ pub struct Shared {
 
 impl Default for Shared {
     fn default() -> Shared {
+        Shared::with_card(CARD_BYTES)
+    }
+}
+
+impl Shared {
+    /// A card of so many bytes.
+    pub fn with_card(bytes: usize) -> Shared {
         Shared {
-            target: Target::new(vec![subsystem()]),
-            card: vec![0; CARD_BYTES],
+            target: Target::new(vec![subsystem_of(bytes)]),
+            card: vec![0; bytes],
             cards: Health(Smart { available_spare: 100, ..Smart::default() }, RefCell::default(), Cell::default()),
             flushes: 0,
             forced: 0,
@@ -302,7 +313,7 @@ impl Server {
                 true
             }
             Step::Work(work) => {
-                assert!(work.offset_bytes + u64::from(work.length_bytes) <= CARD_BYTES as u64);
+                assert!(work.offset_bytes + u64::from(work.length_bytes) <= shared.card.len() as u64);
                 // The payload is used now, as by a card that takes it at once.
                 self.take(shared, &work);
                 self.held.push(work);
