@@ -54,7 +54,7 @@ impl Stage {
         name.clone_into(&mut self.phase().name);
     }
 
-    /// Of threads that work side by side, each may be the last to tell: what is done grows all the same.
+    /// Threads that work side by side may tell of less after more. What is done grows all the same.
     pub fn at(&self, done: u64) {
         self.done.fetch_max(done, Ordering::Relaxed);
     }
@@ -82,7 +82,9 @@ mod tests {
     fn what_is_done_never_goes_back_within_a_piece_of_work() {
         let stage = Stage::default();
         stage.begin("first", 10);
-        [3, 5, 4].map(|done| stage.at(done));
+        for done in [3, 5, 4] {
+            stage.at(done);
+        }
         assert_eq!(stage.done(), 5);
         stage.begin("second", 10);
         assert_eq!(stage.done(), 0);
