@@ -54,7 +54,7 @@ impl Stage {
         name.clone_into(&mut self.phase().name);
     }
 
-    /// Threads that work side by side may tell of less after more. What is done grows all the same.
+    /// Threads that work side by side may tell of less after more: the count never goes back.
     pub fn at(&self, done: u64) {
         self.done.fetch_max(done, Ordering::Relaxed);
     }
