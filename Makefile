@@ -97,7 +97,7 @@ help:
 	@echo 'make guest-failover      a Linux host over two controllers of a card: takeovers (QEMU)'
 	@echo 'make guest-turns         two Linux hosts take turns with a database on one card (QEMU)'
 	@echo 'make guest-ublk          cards as disks of a Linux guest: kills under XFS (QEMU); make bench-ublk: speed'
-	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
+	@echo 'make soak                tests of minutes, and such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md and docs show'
 	@echo 'make picture             renew the picture that README.md shows'
@@ -236,11 +236,12 @@ endef
 unit:
 	$(call tests,,$(TEST_LOG))
 
-# Tests that take longer than ten seconds: each says why. What they run is the release build, as reviews are long.
+# Tests that take longer than ten seconds: each says why. What they run is the release build, as reviews are long. Those with
+# `soak` in their names take minutes, and have a shorter one beside them: `make soak` runs them.
 .PHONY: slow
 slow: export FLASHRIG := $(abspath $(FLASHRIG))
 slow: release
-	$(call tests,--ignored,$(PROOF_LOG))
+	$(call tests,--ignored --skip soak_,$(PROOF_LOG))
 
 # Owners of a shared card that are killed, stopped, cut off and ended, so many times, under load: ROUNDS=100 takes ten minutes.
 ROUNDS ?= 6
@@ -445,6 +446,7 @@ readme: release
 .PHONY: soak
 soak: release
 	@$(call need,jq,jq)
+	FLASHRIG=$(abspath $(FLASHRIG)) cargo test --tests --locked -- --ignored soak_
 	benches/soak.sh $(FLASHRIG) $(SOAK) docs/soak-ledger.md
 
 .PHONY: bench

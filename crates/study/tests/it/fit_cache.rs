@@ -99,8 +99,8 @@ fn a_cache_is_found_and_its_bursts_are_predicted() {
 }
 
 #[test]
-#[ignore = "proof: a fit of a reviewed card"]
-fn a_card_that_folds_as_fast_as_it_can_gets_no_limit() {
+#[ignore = "soak: a fit of a reviewed card"]
+fn soak_a_card_that_folds_as_fast_as_it_can_gets_no_limit() {
     let quick = fitted(&hidden(None));
     let fold = quick.parameters.iter().find(|p| p.name == "slc_cache.fold_bytes_per_s").unwrap();
     assert_eq!(fold.status, Status::AtLeast, "{fold:?}");

@@ -109,8 +109,8 @@ fn a_card_that_stops_the_world_is_found_with_what_it_cleans_at_once_and_predicts
 }
 
 #[test]
-#[ignore = "proof: a fit of a reviewed card"]
-fn a_card_whose_collection_is_paced_is_not_taken_for_one_that_stops_the_world() {
+#[ignore = "soak: a fit of a reviewed card"]
+fn soak_a_card_whose_collection_is_paced_is_not_taken_for_one_that_stops_the_world() {
     let hidden = with(&["timing.program_ns=300000".into()]);
     let observed = reviewed(&hidden);
     assert!(observed.points.iter().all(|point| point.value(Figure::WriteLongest).is_none()));
