@@ -237,7 +237,7 @@ unit:
 	$(call tests,,$(TEST_LOG))
 
 # Tests that take longer than ten seconds: each says why. What they run is the release build, as reviews are long. Those with
-# `soak` in their names take minutes, and have a shorter one beside them: `make soak` runs them.
+# `soak_` in their names take minutes, and have others of their kind beside them: `make soak` runs them.
 .PHONY: slow
 slow: export FLASHRIG := $(abspath $(FLASHRIG))
 slow: release

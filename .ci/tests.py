@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds all test programs and runs one more at a time than there are cores, as cargo runs one after the other.
+"""Builds all test programs and runs as many at a time as there are cores, as cargo runs one after the other.
 
 Usage: tests.py LOG FIRST[,FIRST...] [option of the test programs]...
 
@@ -63,9 +63,8 @@ def main():
         return first.index(name) if name in first else len(first)
 
     failed = []
-    # One more than there are cores: some wait for a server, a browser or a timer.
     Path(log).parent.mkdir(parents=True, exist_ok=True)
-    with open(log, "w") as log, ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
+    with open(log, "w") as log, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         runs = {pool.submit(run, *program, options): program for program in sorted(programs(), key=turn)}
         try:
             for done in as_completed(runs):
