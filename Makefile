@@ -244,7 +244,7 @@ slow: release
 	$(call tests,--ignored --skip soak_,$(PROOF_LOG))
 
 # Owners of a shared card that are killed, stopped, cut off and ended, so many times, under load: ROUNDS=100 takes ten minutes.
-ROUNDS ?= 6
+ROUNDS ?= 7
 .PHONY: takeovers
 takeovers: release
 	FLASHRIG=$(abspath $(FLASHRIG)) ROUNDS=$(ROUNDS) cargo test --package flashrig --test it --locked -- --ignored --nocapture \

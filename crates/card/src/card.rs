@@ -141,7 +141,7 @@ pub trait Contents: Clone + Debug + Sized {
     /// A bad block that still holds what nobody has erased.
     fn is_left_behind(card: &Card<Self>, band: BandId, die: u32) -> bool;
     /// A band is about to be erased.
-    fn erase_begins(card: &mut Card<Self>, band: BandId);
+    fn erase_begins(card: &mut Card<Self>, now: Time, band: BandId);
     /// A die has erased its share of the band that is `erasing[index]`.
     fn die_erased(card: &mut Card<Self>, now: Time, index: usize, die: u32);
     /// All dies have erased their share; false when the card can't go on.
@@ -318,7 +318,7 @@ impl Contents for NoContents {
         false
     }
     #[inline]
-    fn erase_begins(_: &mut Card<Self>, _: BandId) {}
+    fn erase_begins(_: &mut Card<Self>, _: Time, _: BandId) {}
     #[inline]
     fn die_erased(_: &mut Card<Self>, _: Time, _: usize, _: u32) {}
     #[inline]

@@ -52,6 +52,8 @@ pub enum Canary {
     /// The other modules are not told when a module is lost. Recovery also does not tell earlier openings of a band
     /// from later ones, which would make up for it.
     GenerationNotRaised,
+    /// A module that fails is given up although the card can't be opened without it.
+    NeededModuleGivenUp,
     /// A generation is written to one copy of each header only.
     OneHeaderCopy,
     /// A rebuild ends after its first block.
@@ -99,7 +101,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 43] = [
+    pub const ALL: [Canary; 44] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -122,6 +124,7 @@ impl Canary {
         Canary::TornBelieved,
         Canary::DoubtsDropped,
         Canary::GenerationNotRaised,
+        Canary::NeededModuleGivenUp,
         Canary::OneHeaderCopy,
         Canary::RebuildDoneEarly,
         Canary::RebuiltOfAnother,
@@ -170,6 +173,7 @@ impl Canary {
             Canary::TornBelieved => "torn stripe believed",
             Canary::DoubtsDropped => "doubts dropped",
             Canary::GenerationNotRaised => "generation not raised",
+            Canary::NeededModuleGivenUp => "needed module given up",
             Canary::OneHeaderCopy => "one header copy",
             Canary::RebuildDoneEarly => "rebuild done early",
             Canary::RebuiltOfAnother => "rebuilt part of another module believed",

@@ -80,6 +80,12 @@ pub enum Fault {
         after: u64,
         for_ever: bool,
     },
+    /// The file, drive or shelf that holds a module does not answer until [`crate::Flash::come_within_reach`].
+    OutOfReach {
+        module: u32,
+        /// Operations, reads among them, that still work.
+        after: u64,
+    },
     /// The file or drive of the medium has no room for a program, an erase or a header.
     NoSpace {
         module: Option<u32>,
@@ -124,7 +130,15 @@ pub(crate) struct HostFault {
     /// The number of the first operation that it can hit.
     pub from: u64,
     pub trouble: HostTrouble,
-    pub for_ever: bool,
+    pub lasts: Lasts,
+}
+
+/// How long a fault of the host lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    Once,
+    UntilWithinReach,
+    ForEver,
 }
 
 /// The kinds of failure that a host can cause.
@@ -158,6 +172,7 @@ impl Fault {
             Fault::HostError { .. } => "host-error",
             Fault::NoSpace { .. } => "no-space",
             Fault::ShortIo { .. } => "short-io",
+            Fault::OutOfReach { .. } => "out-of-reach",
             Fault::FailSync { .. } => "fail-sync",
         }
     }
@@ -177,6 +192,7 @@ impl Fault {
             | Fault::LoseProgram { module, .. }
             | Fault::MisdirectProgram { module, .. }
             | Fault::DuplicateProgram { module, .. }
+            | Fault::OutOfReach { module, .. }
             | Fault::FailSync { module, .. } => Some(module),
             Fault::FlipBits { at, .. } | Fault::Miscorrect { at, .. } | Fault::DamageByte { at, .. } => {
                 Some(at.block.module)

@@ -1,7 +1,7 @@
 //! Injects faults into emulated flash.
 
 use crate::chunk::Cells;
-use crate::fault::{Armed, Fault, HostFault, HostTrouble, Part};
+use crate::fault::{Armed, Fault, HostFault, HostTrouble, Lasts, Part};
 use crate::flash::Flash;
 use crate::hash::{hash, purpose};
 use crate::module::{Header, Module};
@@ -16,15 +16,19 @@ impl Flash {
     /// If the medium does not have the place of the fault.
     pub fn inject(&mut self, fault: Fault) -> bool {
         let from = |after: u64| self.calls.saturating_add(after);
+        let lasts = |for_ever| if for_ever { Lasts::ForEver } else { Lasts::Once };
         let host = match fault {
-            Fault::HostError { module, after, for_ever } => Some((module, after, HostTrouble::Error, for_ever)),
-            Fault::NoSpace { module, after, for_ever } => Some((module, after, HostTrouble::NoSpace, for_ever)),
-            Fault::ShortIo { module, after, for_ever } => Some((module, after, HostTrouble::Short, for_ever)),
+            Fault::HostError { module, after, for_ever } => Some((module, after, HostTrouble::Error, lasts(for_ever))),
+            Fault::NoSpace { module, after, for_ever } => Some((module, after, HostTrouble::NoSpace, lasts(for_ever))),
+            Fault::ShortIo { module, after, for_ever } => Some((module, after, HostTrouble::Short, lasts(for_ever))),
+            Fault::OutOfReach { module, after } => {
+                Some((Some(module), after, HostTrouble::Error, Lasts::UntilWithinReach))
+            }
             _ => None,
         };
-        if let Some((module, after, trouble, for_ever)) = host {
+        if let Some((module, after, trouble, lasts)) = host {
             assert!(module.is_none_or(|slot| slot < self.shape.modules), "illegal address: {fault:?}");
-            self.host_faults.push(HostFault { module, from: from(after), trouble, for_ever });
+            self.host_faults.push(HostFault { module, from: from(after), trouble, lasts });
             return true;
         }
         let Some(slot) = fault.module() else { return false };
@@ -112,9 +116,16 @@ impl Flash {
         }
     }
 
+    /// Ends [`Fault::OutOfReach`] of all modules. `false`: none has begun, nor will.
+    pub fn come_within_reach(&mut self) -> bool {
+        let before = self.host_faults.len();
+        self.host_faults.retain(|fault| fault.lasts != Lasts::UntilWithinReach);
+        self.host_faults.len() < before
+    }
+
     /// Whether the file or drive of one module is to fail for ever, from some operation on.
     pub fn host_fails_for_ever(&self, module: u32) -> bool {
-        self.host_faults.iter().any(|fault| fault.for_ever && fault.module == Some(module))
+        self.host_faults.iter().any(|fault| fault.lasts == Lasts::ForEver && fault.module == Some(module))
     }
 
     /// Removes all faults that still wait for their operation.
@@ -131,7 +142,7 @@ impl Flash {
         let call = self.calls;
         self.calls += 1;
         let hits = |fault: &&HostFault| {
-            fault.for_ever
+            fault.lasts != Lasts::Once
                 && fault.from <= call
                 && fault.module.is_none_or(|of| of == module)
                 && fault.trouble != HostTrouble::NoSpace
@@ -154,7 +165,7 @@ impl Flash {
         };
         let index = self.host_faults.iter().position(hits)?;
         let fault = self.host_faults[index];
-        if !fault.for_ever {
+        if fault.lasts == Lasts::Once {
             self.host_faults.remove(index);
         }
         Some(fault.trouble)

@@ -110,6 +110,7 @@ impl CardUnderTest {
             }
             kind @ (FaultKind::ReadDisturb | FaultKind::Retention) => return self.fade(kind, &mut rng),
             FaultKind::Host { error, lasting } => self.host_fault(error, lasting, &mut rng)?,
+            FaultKind::OutOfReach => return self.out_of_reach(&mut rng),
             FaultKind::LatentError => {
                 let bits = u16::try_from(physics.ecc_bits + 1).unwrap_or(u16::MAX);
                 return self.latent_error(&mut rng, bits);
@@ -143,7 +144,7 @@ impl CardUnderTest {
             | Fault::FailSync { module, .. } => self.beyond_redundancy(|of| slot_of(of) == Some(module)),
             _ => return Impact::default(),
         };
-        Impact { lost: Lost::These(lost), may_refuse: true, may_fail: true }
+        Impact { lost: Lost::These(lost), may_refuse: true, may_fail: true, may_stop: false }
     }
 
     /// The media as they can be looked at, with power or without.

@@ -48,7 +48,7 @@ impl CardUnderTest {
         let byte = copy.offset_bytes as u64 + rng.below(copy.len_bytes as u64);
         let fault = Fault::DamageLog { module: copy.module, byte: byte as u32, xor: 1 + rng.below(255) as u8 };
         let lost = Lost::These(copy.lbas.clone());
-        self.flash_mut().inject(fault).then_some(Impact { lost, may_refuse: true, may_fail: false })
+        self.flash_mut().inject(fault).then_some(Impact { lost, may_refuse: true, ..Impact::default() })
     }
 
     /// A request is submitted, which may change what the log holds.

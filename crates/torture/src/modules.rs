@@ -26,7 +26,7 @@ impl CardUnderTest {
         }
         let lost = self.beyond_redundancy(|die| self.card.as_ref().and_then(|card| card.slot_of(die)) == Some(slot));
         self.parked[slot as usize] = self.flash_mut().pull(slot);
-        Some(Impact { lost: Lost::These(lost), may_refuse: true, may_fail: true })
+        Some(Impact { lost: Lost::These(lost), may_refuse: true, may_fail: true, may_stop: false })
     }
 
     /// Puts a module into a slot, with or without power.

@@ -146,6 +146,7 @@ impl ShardedUnderTest {
             lost: both(all.lost, impact.lost),
             may_refuse: all.may_refuse || impact.may_refuse,
             may_fail: all.may_fail || impact.may_fail,
+            may_stop: all.may_stop || impact.may_stop,
         })
     }
 }

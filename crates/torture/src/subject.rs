@@ -454,6 +454,9 @@ impl Subject for CardUnderTest {
                     self.start_was_cut = true;
                     return Err(NotRecovered::Cut);
                 }
+                if self.flash_mut().come_within_reach() {
+                    return self.recover(cut_after, chooser);
+                }
                 return Err(refusal(&error).into());
             }
         };
@@ -482,6 +485,10 @@ impl Subject for CardUnderTest {
         }
         let media_ops = card.media_contents().expect("it has contents").ops() - ops;
         self.card = Some(card);
+        if self.flash_mut().come_within_reach() && self.has_stopped() {
+            self.cut_power(CutOutcome::Any, chooser);
+            return self.recover(cut_after, chooser);
+        }
         Ok(RecoveryReport { media_ops, took_ns: self.now - begun })
     }
 

@@ -70,7 +70,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::StaleTrusted => situation(&[("a stale module", Protected)]),
         Canary::EarlierCopyBelieved => situation(&[("collection", Protected)]),
         Canary::EraseBeforeRelocation => situation(&[("overwrite in the buffer", SharedCells)]),
-        Canary::EraseBeforeOverwrite => lives(&[440, 2000]),
+        Canary::EraseBeforeOverwrite => situation(&[("erases", SharedCells)]),
         Canary::EraseBeforeTrims => lives(&[8, 436]),
         Canary::TrimForgotten => situation(&[("zeroes over data", Unprotected)]),
         Canary::HolesTooSoon => situation(&[("a hole is written over while a flush writes the list", Unprotected)]),
@@ -83,6 +83,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::TornBelieved => situation(&[("more than the buffer", SharedCells)]),
         Canary::DoubtsDropped => situation(&[("a durable stripe is lost", Unprotected)]),
         Canary::GenerationNotRaised => lives(&[0]),
+        Canary::NeededModuleGivenUp => lives(&[41]),
         Canary::OneHeaderCopy => situation(&[("every header is damaged", Unprotected)]),
         Canary::RebuildDoneEarly => situation(&[("a module that was rebuilt", Unprotected)]),
         Canary::RebuiltOfAnother => situation(&[("another module comes in the middle of a rebuild", Unprotected)]),
@@ -199,6 +200,7 @@ fn life(seed: u64) -> Option<&'static str> {
         kinds.extend([FaultKind::DeadModule, FaultKind::PulledModule, FaultKind::StuckModule]);
         kinds.extend([What::Same, What::Stale, What::Blank].map(FaultKind::Swapped));
     }
+    kinds.push(FaultKind::OutOfReach);
     let config = tiny(Kind::ALL[(seed / 2) as usize % 3]);
     let steps = HostConfig { asks: 1_000, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
     let plan = Plan::draw(&PlanConfig { kinds, events: 20, asks: 1_000, media_ops: 2_000, beyond: false }, seed);

@@ -47,12 +47,14 @@ impl Card<Storage> {
     pub(crate) fn media_failed(&mut self, now: Time, band: u32, die: u32, error: MediaError) {
         let band = ftl::BandId(band);
         match error {
-            MediaError::Host | MediaError::NoSpace if self.contents.store.refuses(die) => self.lose_module_of(now, die),
+            MediaError::Host | MediaError::NoSpace if self.contents.store.refuses(die) => {
+                self.give_up_module_of(now, die)
+            }
             MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
                 match self.contents.store.retire_later(band.0, die) {
                     Ok(()) => {}
                     // The file or drive that holds the module does not even take the mark.
-                    Err(MediaError::Host | MediaError::NoSpace) => return self.lose_module_of(now, die),
+                    Err(MediaError::Host | MediaError::NoSpace) => return self.give_up_module_of(now, die),
                     Err(MediaError::NoAnswer | MediaError::NoModule) => return self.die_is_dead(now, die),
                     Err(_) => {
                         self.core.phase.halt();

@@ -108,7 +108,7 @@ impl Card<Storage> {
                 self.hedge(now, tag, &read);
             } else if self.contents.store.media.reads_sectors(tag) {
                 self.contents.direct_reads.give_up(tag);
-                self.lose_module_of(now, read.unit.die);
+                self.give_up_module_of(now, read.unit.die);
                 self.direct_is_unfit(now, tag, &read, done);
             } else {
                 self.end_direct(now, tag, done);

@@ -171,7 +171,7 @@ impl Card<Storage> {
         for logical in failed {
             let store = &mut self.contents.store;
             let slot = store.slots[logical as usize];
-            self.lose_module(now, logical);
+            self.give_up_module(now, logical);
             // It may fail once and answer again: then it is filled anew. One that goes on failing is not tried for ever.
             if let Some(slot) = slot
                 && self.contents.store.history.filled_anew.insert(logical)

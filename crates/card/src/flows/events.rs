@@ -151,9 +151,17 @@ impl<C: Contents> Card<C> {
             return;
         }
         let finished = self.core.dies.finish(now, d);
+        if let Work::Program { stripe, .. } = finished.op.work {
+            // First: nothing is to be programmed behind a unit that is not on flash and is not said to be missing.
+            C::unit_programmed(self, now, stripe, finished.op.unit);
+        }
         // The die goes on before anything else is decided: what it did is off its hands.
-        let next = self.core.dies.start_next(now, d, self.core.timers.of_dies());
-        self.note_started(next);
+        if self.core.phase.is_halted() {
+            self.core.timers.clear(Timer::Die(d));
+        } else if self.core.dies.current(d).is_none() {
+            let next = self.core.dies.start_next(now, d, self.core.timers.of_dies());
+            self.note_started(next);
+        }
         if self.core.dies.has_planes() {
             self.start_planes(now, d);
         }
@@ -205,7 +213,6 @@ impl<C: Contents> Card<C> {
                 C::own_work_done(self, now, op.work, op.unit, done);
             }
             Work::Program { stripe, .. } => {
-                C::unit_programmed(self, now, stripe, op.unit);
                 let s = &mut self.core.stripes[stripe as usize];
                 s.units_left -= 1;
                 if s.units_left == 0 {
@@ -262,12 +269,15 @@ impl<C: Contents> Card<C> {
         while !C::holds_erases(self)
             && let Some(band) = C::next_erase(self, now)
         {
+            C::erase_begins(self, now, band);
+            if self.core.phase.is_halted() {
+                return;
+            }
             let dies = self.core.ftl.layout().dies;
             let mode = self.core.ftl.cell_mode(band);
             let is_asked =
                 |die: &u32| self.core.ftl.blocks().is_usable(band.0, *die) || C::is_left_behind(self, band, *die);
             let dies: Vec<u32> = (0..dies).filter(is_asked).collect();
-            C::erase_begins(self, band);
             if dies.is_empty() {
                 self.core.ftl.erased_on_medium(band, |_| None);
                 continue;

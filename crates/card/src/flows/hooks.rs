@@ -21,7 +21,7 @@ impl Contents for Storage {
 
     fn accepting(card: &mut Card<Self>, now: Time, operation: Operation) {
         if matches!(operation, Operation::Write | Operation::Trim) {
-            card.note_risk();
+            card.note_risk(now);
         }
         Self::tick(card, now);
         if card.core.host.is_idle() {
@@ -254,8 +254,8 @@ impl Contents for Storage {
         card.is_bad_and_not_erased(band, die)
     }
 
-    fn erase_begins(card: &mut Card<Self>, band: BandId) {
-        card.note_erase(band);
+    fn erase_begins(card: &mut Card<Self>, now: Time, band: BandId) {
+        card.note_erase(now, band);
     }
 
     fn die_erased(card: &mut Card<Self>, now: Time, index: usize, die: u32) {

@@ -50,7 +50,7 @@ impl<C: Contents> Card<C> {
             self.pause_ends(now);
         }
         self.core.host.count_submitted();
-        if self.core.host.holds(id) {
+        if self.core.host.holds(id) || self.core.phase.is_halted() {
             return;
         }
         let arrives = self.send_down(now, id);

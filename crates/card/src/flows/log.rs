@@ -191,7 +191,7 @@ impl Card<Storage> {
         let Some(writing) = self.contents.log.writing() else { return };
         for (logical, slot) in writing.to {
             if self.contents.store.media.writes_log(slot) {
-                self.lose_module(now, logical);
+                self.give_up_module(now, logical);
             }
         }
         self.record_may_be_written(now, done);
@@ -216,6 +216,7 @@ impl Card<Storage> {
                 Ok(()) => copies += 1,
                 Err(MediaError::NoPower) => return self.core.phase.halt(),
                 Err(MediaError::Fenced) => return self.core.phase.halt_without_headers(),
+                Err(MediaError::Host | MediaError::NoSpace) => self.give_up_module(now, logical),
                 Err(_) => self.lose_module(now, logical),
             }
             if self.core.phase.is_halted() {

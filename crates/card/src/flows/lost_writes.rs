@@ -13,13 +13,17 @@
 use crate::card::Card;
 use crate::contents::Storage;
 use crate::contents::store::Store;
+use device::Time;
 
 impl Card<Storage> {
     /// Something is about to be acknowledged: the headers say what may become of it.
-    pub(crate) fn note_risk(&mut self) {
-        if self.core.config.power_loss_protection && !self.core.phase.is_halted() && !self.says_lost_writes() {
-            self.say_lost_writes(true);
+    pub(crate) fn note_risk(&mut self, now: Time) {
+        if !self.core.config.power_loss_protection || self.says_lost_writes() {
+            return;
         }
+        // Modules that can't be told now may be all that is there at the next start.
+        self.contents.store.headers.common.lost_writes = true;
+        while !self.core.phase.is_halted() && !self.tell_totals(now) {}
     }
 
     /// The headers say that what was acknowledged is lost.
@@ -29,18 +33,16 @@ impl Card<Storage> {
 
     /// All that was acknowledged is on flash, and the card takes no more.
     pub(crate) fn nothing_was_lost(&mut self) {
-        if self.says_lost_writes() {
-            // To both copies: should the newer be damaged, the other must not say that it was.
-            self.say_lost_writes(false);
-            self.say_lost_writes(false);
+        if !self.says_lost_writes() {
+            return;
         }
-    }
-
-    fn say_lost_writes(&mut self, lost: bool) {
         let Store { media, headers, slots, .. } = &mut self.contents.store;
-        headers.common.lost_writes = lost;
-        // The newest header counts, whoever has it. A module that can't take it is noticed by whoever writes there next.
-        let _ = headers.write_totals(&mut **media, slots);
+        headers.common.lost_writes = false;
+        // To both copies: should the newer be damaged, the other must not say that it was. The newest header counts, whoever
+        // has it.
+        for _copy in 0..media::HEADER_COPIES {
+            let _ = headers.write_totals(&mut **media, slots);
+        }
     }
 
     /// When the card has halted and holds what it acknowledged, tells the modules that are left. Not those that another

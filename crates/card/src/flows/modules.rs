@@ -39,7 +39,7 @@ impl Card<Storage> {
             self.core.phase.halt_without_headers();
         } else if store.place(at).is_some() {
             match error {
-                MediaError::Host => self.lose_module_of(now, at.die),
+                MediaError::Host => self.give_up_module_of(now, at.die),
                 _ => self.die_is_dead(now, at.die),
             }
         }
@@ -65,10 +65,12 @@ impl Card<Storage> {
             return;
         }
         let store = &mut self.contents.store;
-        let slot = store.slots[die as usize % store.slots.len()];
-        let header = slot.map(|slot| media::persist(|| store.media.read_header(slot, 0)));
-        if matches!(header, Some(Err(error)) if error != MediaError::NoPower) {
-            return self.lose_module_of(now, die);
+        let logical = die % store.slots.len() as u32;
+        let header = store.slots[logical as usize].map(|slot| media::persist(|| store.media.read_header(slot, 0)));
+        match header {
+            None | Some(Ok(_) | Err(MediaError::NoPower)) => {}
+            Some(Err(MediaError::Host | MediaError::NoSpace)) => return self.give_up_module(now, logical),
+            Some(Err(_)) => return self.lose_module(now, logical),
         }
         self.close_open_bands(now);
         self.core.ftl.set_die_dead(die, true);
@@ -110,9 +112,23 @@ impl Card<Storage> {
         self.program_sealed(now);
     }
 
-    pub(crate) fn lose_module_of(&mut self, now: Time, die: u32) {
+    pub(crate) fn give_up_module_of(&mut self, now: Time, die: u32) {
         let modules = self.contents.store.slots.len() as u32;
-        self.lose_module(now, die % modules);
+        self.give_up_module(now, die % modules);
+    }
+
+    /// The file, drive or shelf of a module fails whenever it is asked, and may answer again later. The card goes on
+    /// without the module where it can be opened without it. Else it stops, and no header calls stale what is needed: it
+    /// can be opened as soon as enough of its modules answer.
+    pub(crate) fn give_up_module(&mut self, now: Time, logical: u32) {
+        let store = &self.contents.store;
+        if store.slots[logical as usize].is_none() {
+            return;
+        }
+        match store.headers.can_do_without(&store.slots, logical) {
+            true => self.lose_module(now, logical),
+            false => self.core.phase.halt(),
+        }
     }
 
     /// All of a module is gone, or can't be believed any more. The others are told before anything counts as durable
@@ -133,6 +149,9 @@ impl Card<Storage> {
             store.headers.set_state(logical as usize, SlotState::Missing);
             self.advance_watermarks();
             gone.extend(self.tell_headers());
+            if self.core.phase.is_halted() {
+                return;
+            }
         }
         // The open stripes lose a unit, and what they hold goes elsewhere.
         self.close_open_bands(now);

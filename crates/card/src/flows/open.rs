@@ -414,14 +414,19 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
     let mut headers = Headers::new(assembly.header.clone());
     take_over(media, assembly.members.iter().filter_map(|member| member.slot), headers.common.generation);
     // A generation that a cut left half written is written to all before there is another one.
+    let lost_of = |trusted: &[Option<u32>]| -> Vec<usize> {
+        let was_trusted = |i: &usize| assembly.members[*i].state == MemberState::Trusted;
+        (0..trusted.len()).filter(|i| trusted[*i].is_none()).filter(was_trusted).collect()
+    };
     while let Err(HeaderFailed { logical, error }) = headers.write(media, &trusted) {
         if !matches!(error, MediaError::Host | MediaError::NoSpace) {
             return Err(HeaderFailed { logical, error }.into());
         }
         trusted[logical as usize] = None;
+        // No generation is complete that too few modules have: those that don't answer now may be back later.
+        assembly.enough_without(&lost_of(&trusted))?;
     }
-    let is_lost = |i: usize| trusted[i].is_none() && assembly.members[i].state == MemberState::Trusted;
-    let lost: Vec<usize> = (0..trusted.len()).filter(|i| is_lost(*i)).collect();
+    let lost = lost_of(&trusted);
     assembly.enough_without(&lost)?;
     // A module that is new or was away belongs to the card, and gets what belongs on it.
     let mut slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
@@ -442,9 +447,12 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
     }
     // Another controller that has the card learns now that it is ours; and a module that is away is marked so before
     // anything is written without it.
-    let gone = headers.tell(media, &mut slots)?;
-    let lost: Vec<usize> = lost.into_iter().chain(gone.iter().map(|i| *i as usize)).collect();
+    let told = headers.tell(media, &mut slots);
+    let gone = told.as_deref().unwrap_or_default();
+    let failed = told.as_ref().err().map(|failed| &failed.logical);
+    let lost: Vec<usize> = lost.into_iter().chain(gone.iter().chain(failed).map(|i| *i as usize)).collect();
     assembly.enough_without(&lost)?;
+    let gone = told?;
     gone.iter().for_each(|i| trusted[*i as usize] = None);
     let layout = config.ftl.layout(&config.nand.geometry);
     let known = recover::Card {

@@ -74,7 +74,7 @@ impl Card<Storage> {
         let Some(op) = self.core.dies.current(d).filter(|_| is_under_way) else { return false };
         let until = op.started + self.core.config.care.module_timeout_ns;
         if until <= now {
-            self.lose_module_of(now, d as u32);
+            self.give_up_module_of(now, d as u32);
             return false;
         }
         self.core.timers.set(Timer::Die(d), until);

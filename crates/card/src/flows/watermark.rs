@@ -3,7 +3,8 @@
 
 use crate::card::Card;
 use crate::contents::Storage;
-use crate::contents::store::Store;
+use crate::contents::store::{HeaderFailed, Store};
+use device::Time;
 use format::{BandSet, Durable, HEADER_BANDS};
 use ftl::{BandId, BandState, SealedStripe};
 use media::MediaError;
@@ -59,23 +60,34 @@ impl Card<Storage> {
 
     /// A band is about to be erased. The data that made its sectors stale are durable; should they ever be lost, that
     /// must be known, for nothing older is left then.
-    pub(crate) fn note_erase(&mut self, band: BandId) {
+    pub(crate) fn note_erase(&mut self, now: Time, band: BandId) {
         self.note_erase_beside_rescue();
-        let store = &self.contents.store;
-        let before = store.headers.common.clone();
-        self.advance_watermarks();
+        while !self.core.phase.is_halted() {
+            let before = self.contents.store.headers.common.clone();
+            self.advance_watermarks();
+            let told = &mut self.contents.store.headers.common;
+            told.no_erases = false;
+            told.holds.remove(band.0);
+            let is_known =
+                (before.durable, before.no_erases, &before.holds) == (told.durable, told.no_erases, &told.holds);
+            if is_known || self.tell_totals(now) {
+                return;
+            }
+        }
+    }
+
+    /// Writes the headers with the present generation, before something that they must tell of. False: a module did not take
+    /// its own, and was given up, or the card has stopped.
+    pub(crate) fn tell_totals(&mut self, now: Time) -> bool {
         let Store { media, headers, slots, .. } = &mut self.contents.store;
-        headers.common.no_erases = false;
-        headers.common.holds.remove(band.0);
-        let told = &headers.common;
-        if (before.durable, before.no_erases, &before.holds) == (told.durable, told.no_erases, &told.holds) {
-            return;
+        match headers.write_totals(&mut **media, slots) {
+            Ok(()) => return true,
+            Err(HeaderFailed { logical, error: MediaError::Host | MediaError::NoSpace }) => {
+                self.give_up_module(now, logical);
+            }
+            Err(_) => self.core.phase.halt(),
         }
-        let told = headers.write_totals(&mut **media, slots);
-        // A module that can't take it is noticed by whoever writes there next.
-        if told.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced)) {
-            self.core.phase.halt();
-        }
+        false
     }
 
     /// A band was erased, all of it or not.

@@ -78,7 +78,7 @@ pub enum CardFailure {
     #[error("{source}{way_out}")]
     Stranger { source: files::FilesError, way_out: WayOut },
     /// More modules would be left out than the card can do without.
-    #[error("--without-slot leaves out {left_out} of its modules, and parity stands for {spared}")]
+    #[error("{left_out} of its modules are left out, and parity stands for {spared}")]
     TooManyLeftOut { left_out: usize, spared: u32 },
     /// The card does not start.
     #[error("{card}: {source}")]

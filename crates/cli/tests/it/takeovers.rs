@@ -21,6 +21,8 @@ const CLIENTS: u64 = 3;
 const PROBE: u64 = SECTORS * CLIENTS;
 /// The time that a client gives a controller, before it tries the other one.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The time for which shelves are out of reach: longer than anybody waits for an answer, and than a lease.
+const OUTAGE: Duration = Duration::from_secs(4);
 /// A machine that has other work may need much longer than the few seconds that a takeover takes.
 const LONGEST: Duration = Duration::from_secs(90);
 
@@ -261,10 +263,18 @@ enum Fault {
     Unplugged,
     KilledWithAShelf,
     TakenOver,
+    OutOfReach,
 }
 
-const FAULTS: [Fault; 6] =
-    [Fault::Killed, Fault::Ended, Fault::Stopped, Fault::TakenOver, Fault::Unplugged, Fault::KilledWithAShelf];
+const FAULTS: [Fault; 7] = [
+    Fault::Killed,
+    Fault::Ended,
+    Fault::Stopped,
+    Fault::TakenOver,
+    Fault::OutOfReach,
+    Fault::Unplugged,
+    Fault::KilledWithAShelf,
+];
 
 /// Does it to the owner; another controller owns the card in the end, and all is whole.
 fn strike(site: &mut Site, fault: Fault, version: u32) {
@@ -295,12 +305,27 @@ fn strike(site: &mut Site, fault: Fault, version: u32) {
             }
         }
         Fault::TakenOver => {
-            let (done, text) = ctl(&site.hosts[1 - owner].dir, &["take-over"]);
-            assert!(done, "{text}");
             let began = Instant::now();
+            let mut asked: Option<Instant> = None;
             while site.owner(false) == owner {
+                // A controller that finds too few modules at hand gives up, as on a machine that has other work.
+                if asked.is_none_or(|asked| asked.elapsed() > LONGEST / 4) {
+                    let (done, text) = ctl(&site.hosts[1 - owner].dir, &["take-over"]);
+                    assert!(done, "{text}");
+                    asked = Some(Instant::now());
+                }
                 assert!(began.elapsed() < LONGEST, "it was not taken over");
             }
+        }
+        Fault::OutOfReach => {
+            // More shelves than parity stands for, for both hosts: nobody can serve until they are back.
+            let unplug = |is_unplugged: bool| {
+                let cables = site.hosts.iter().flat_map(|host| &host.cables[..2]);
+                cables.for_each(|cable| cable.unplug(is_unplugged));
+            };
+            unplug(true);
+            std::thread::sleep(OUTAGE);
+            unplug(false);
         }
         Fault::Unplugged => {
             site.hosts[owner].unplug(true);
@@ -367,7 +392,7 @@ fn another_controller_takes_over_when_the_owner_is_killed_or_ends() {
 }
 
 #[test]
-#[ignore = "proof: six takeovers take a minute; ROUNDS=100 for more"]
+#[ignore = "proof: seven takeovers take a minute; ROUNDS=100 for more"]
 fn whatever_becomes_of_the_owner_nothing_acknowledged_is_lost_and_nothing_stale_is_read() {
     let count = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(FAULTS.len());
     rounds(FAULTS.into_iter().cycle().take(count));

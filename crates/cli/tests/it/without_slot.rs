@@ -86,7 +86,7 @@ fn no_more_is_left_out_than_parity_stands_for() {
     let before: Vec<Vec<u8>> = (0..4).map(|slot| bytes(&pristine, slot)).collect();
     for command in [&["serve", card, "--nbd", "unix:/nowhere"][..], &["fsck", card]] {
         let with = |more: &[&'static str]| [command, more].concat();
-        let two = "--without-slot leaves out 2 of its modules, and parity stands for 1";
+        let two = "2 of its modules are left out, and parity stands for 1";
         refused(&with(&["--without-slot", "1", "--without-slot", "2"]), two);
         refused(&with(&["--without-slot", "9"]), "slot 9: the card has slots 0 to 3");
     }

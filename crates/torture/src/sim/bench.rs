@@ -267,6 +267,7 @@ impl<S: Subject> Bench<S> {
             Ok(report) => {
                 self.trace.mix(report.media_ops);
                 self.answered();
+                self.oracle.started();
                 Recovered::Serves(report)
             }
             Err(NotRecovered::Cut) => {

@@ -175,6 +175,8 @@ pub struct Impact {
     pub may_refuse: bool,
     /// From now on requests may fail as a whole.
     pub may_fail: bool,
+    /// Requests may fail as a whole until the next start.
+    pub may_stop: bool,
 }
 
 /// A storage card in virtual time, which can be cut, damaged and recovered.

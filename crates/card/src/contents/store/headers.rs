@@ -2,6 +2,7 @@
 
 use format::{ModuleHeader, ModuleId, SlotState};
 use ftl::canary::{Canary, planted};
+use ftl::recover::can_do_without;
 use media::{HEADER_COPIES, Media, MediaError, persist};
 
 /// The headers of a card's modules: the part that they have in common, and which copy of each is the newer one.
@@ -177,14 +178,27 @@ impl Headers {
         Ok(())
     }
 
+    /// Whether the card can be opened without a module as well that is there now.
+    pub fn can_do_without(&self, slots: &[Option<u32>], logical: u32) -> bool {
+        let is_active = |module: u32| self.common.slots[module as usize].state == SlotState::Active;
+        let is_gone = |module| module == logical || slots[module as usize].is_none() || !is_active(module);
+        let ModuleHeader { shape, stripe_width, parity_units, .. } = &self.common;
+        !is_active(logical)
+            || can_do_without(shape, *stripe_width, *parity_units, is_gone)
+            || planted(Canary::NeededModuleGivenUp)
+    }
+
     /// Tells all modules that are there of a new generation. One whose file or drive fails whenever it is asked is done
-    /// without from then on, and the others are told so; returns which, by their numbers within the card.
+    /// without from then on, and the others are told so; returns which, by their numbers within the card. It fails where
+    /// the card can't do without: then no module has the generation in both copies.
     pub fn tell(&mut self, media: &mut dyn Media, slots: &mut [Option<u32>]) -> Result<Vec<u32>, HeaderFailed> {
         let mut gone = Vec::new();
         loop {
             let told = self.claim(media, slots).and_then(|()| self.write(media, slots));
             match told {
-                Err(HeaderFailed { logical, error: MediaError::Host | MediaError::NoSpace }) => {
+                Err(HeaderFailed { logical, error: MediaError::Host | MediaError::NoSpace })
+                    if self.can_do_without(slots, logical) =>
+                {
                     slots[logical as usize] = None;
                     self.set_state(logical as usize, SlotState::Missing);
                     gone.push(logical);

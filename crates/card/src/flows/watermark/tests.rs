@@ -128,22 +128,22 @@ fn a_card_that_has_stopped_ends_no_start() {
 fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_they_said_otherwise() {
     let (mut card, now) = at_rest();
     let before = said(&mut card);
-    card.note_erase(EMPTY);
+    card.note_erase(Time::ZERO, EMPTY);
     let first = said(&mut card);
     assert!(!first.no_erases && first.durable == before.durable && first.holds == before.holds);
     // Nothing new.
-    card.note_erase(EMPTY);
+    card.note_erase(Time::ZERO, EMPTY);
     assert_eq!(said(&mut card).sequence, first.sequence);
     tiny::submit(&mut card, now, 12, 12);
     tiny::rest(&mut card, now);
-    card.note_erase(EMPTY);
+    card.note_erase(Time::ZERO, EMPTY);
     let second = said(&mut card);
     assert!(!second.no_erases && second.sequence > first.sequence);
     assert_ne!(second.durable, first.durable);
     // Sectors that the band itself held count no more.
     let band = card.core.ftl.layout().band_of(card.core.ftl.lookup(Lba(0)).unwrap());
     assert!(second.holds.contains(band.0));
-    card.note_erase(band);
+    card.note_erase(Time::ZERO, band);
     let third = said(&mut card);
     assert!(!third.holds.contains(band.0) && third.sequence > second.sequence);
 }
@@ -151,11 +151,11 @@ fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_the
 #[test]
 fn a_card_whose_power_is_gone_stops_before_it_erases() {
     let (mut card, _) = at_rest();
-    card.note_erase(EMPTY);
+    card.note_erase(Time::ZERO, EMPTY);
     assert!(!card.core.phase.is_halted());
     card.save_totals();
     card.media_contents_mut().unwrap().power_cut(&[], &mut |_, _| CutOutcome::NotBegun);
-    card.note_erase(EMPTY);
+    card.note_erase(Time::ZERO, EMPTY);
     assert!(card.core.phase.is_halted());
 }
 
@@ -163,7 +163,7 @@ fn a_card_whose_power_is_gone_stops_before_it_erases() {
 fn nothing_that_tells_of_an_erase_resumes_a_card() {
     let (mut card, _) = at_rest();
     card.core.phase.halt();
-    card.note_erase(EMPTY);
+    card.note_erase(Time::ZERO, EMPTY);
     assert!(card.core.phase.is_halted());
 }
 

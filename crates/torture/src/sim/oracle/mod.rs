@@ -98,6 +98,7 @@ pub struct Oracle {
     cross_flushes: u64,
     may_refuse: bool,
     may_fail: bool,
+    may_have_stopped: bool,
     beyond: bool,
 }
 
@@ -115,6 +116,7 @@ impl Oracle {
             cross_flushes: 0,
             may_refuse: false,
             may_fail: false,
+            may_have_stopped: false,
             beyond: false,
         }
     }
@@ -258,7 +260,11 @@ impl Oracle {
     }
 
     fn failure(&self, id: OpId, error: crate::sim::OpError) -> Result<(), Violation> {
-        if self.may_fail || self.beyond { Ok(()) } else { Err(Violation::Failed { id, error }) }
+        if self.may_fail || self.may_have_stopped || self.beyond {
+            Ok(())
+        } else {
+            Err(Violation::Failed { id, error })
+        }
     }
 
     fn acknowledged(&mut self, client: u32, versions: &[(Lba, u32)], fua: bool, at: Moment) {
@@ -395,6 +401,11 @@ impl Oracle {
         self.power_cuts
     }
 
+    /// The card has started, and has stopped for nothing.
+    pub fn started(&mut self) {
+        self.may_have_stopped = false;
+    }
+
     /// The card does not start.
     pub fn refused(&self, refusal: Refusal) -> Result<(), Violation> {
         if self.may_refuse || self.beyond { Ok(()) } else { Err(Violation::Refused(refusal)) }
@@ -417,6 +428,7 @@ impl Oracle {
         let cuts = self.power_cuts;
         self.may_refuse |= impact.may_refuse;
         self.may_fail |= impact.may_fail;
+        self.may_have_stopped |= impact.may_stop;
         match &impact.lost {
             Lost::None => {}
             Lost::These(sectors) => {

@@ -361,7 +361,7 @@ fn refusals_and_failures_need_a_fault_that_accounts_for_them() {
     assert!(host.oracle.refused(Refusal::MissingModules).is_err());
     let write = host.write();
     assert!(matches!(host.end(write, Outcome::Failed(OpError::Io)), Err(Violation::Failed { .. })));
-    host.oracle.allow(&Impact { may_refuse: true, may_fail: true, lost: Lost::None });
+    host.oracle.allow(&Impact { may_refuse: true, may_fail: true, ..Impact::default() });
     assert!(host.oracle.refused(Refusal::MissingModules).is_ok());
     let write = host.write();
     assert!(host.end(write, Outcome::Failed(OpError::Io)).is_ok());

@@ -162,6 +162,8 @@ pub enum FaultKind {
         /// From now on, and not only once.
         lasting: bool,
     },
+    /// The files, drives or shelves of several modules do not answer until the next start.
+    OutOfReach,
     /// A module is pulled while the card serves.
     PulledModule,
     /// Another module is put into a slot, while the card serves or while the power is off.
@@ -226,7 +228,7 @@ impl FaultKind {
         for error in [HostError::Eio, HostError::Enospc, HostError::Short, HostError::FailedSync] {
             all.extend([false, true].map(|lasting| Host { error, lasting }));
         }
-        all.push(PulledModule);
+        all.extend([OutOfReach, PulledModule]);
         all.extend([What::Same, What::Stale, What::Blank, What::Foreign, What::Cloned].map(Swapped));
         all.extend([PermutedSlots, OtherController, TwoControllers, OlderFormat, NewerFormat]);
         all
@@ -237,7 +239,9 @@ impl FaultKind {
         use FaultKind::*;
         match self {
             LatentError => Contract::Error,
-            Swapped(What::Foreign | What::Cloned) | TwoControllers | OlderFormat | NewerFormat => Contract::Halt,
+            Swapped(What::Foreign | What::Cloned) | TwoControllers | OlderFormat | NewerFormat | OutOfReach => {
+                Contract::Halt
+            }
             _ => Contract::Repaired,
         }
     }
@@ -246,7 +250,9 @@ impl FaultKind {
     pub fn contract_degraded(self) -> Contract {
         use FaultKind::*;
         match self {
-            DeadDie | DeadModule | StuckModule | PulledModule | Host { lasting: true, .. } => Contract::Halt,
+            DeadDie | DeadModule | StuckModule | OutOfReach | PulledModule | Host { lasting: true, .. } => {
+                Contract::Halt
+            }
             Host { error: HostError::FailedSync, .. } => Contract::Halt,
             // Nobody knows which sectors a record held that is lost.
             Swapped(_) | Damaged(Metadata::Log) => Contract::Halt,
@@ -268,7 +274,7 @@ impl FaultKind {
             DeadDie | DeadModule | Miscorrection | ReadDisturb | Retention => true,
             // It comes when redundancy is used up, and costs its sectors.
             LatentError => false,
-            Program(_) | StuckModule | PulledModule | Swapped(_) => true,
+            Program(_) | StuckModule | OutOfReach | PulledModule | Swapped(_) => true,
         }
     }
 
@@ -330,6 +336,7 @@ impl fmt::Display for FaultKind {
             Host { error: HostError::Short, lasting: true } => "short I/O, for ever",
             Host { error: HostError::FailedSync, lasting: false } => "failed sync, once",
             Host { error: HostError::FailedSync, lasting: true } => "failed sync, for ever",
+            OutOfReach => "modules out of reach",
             PulledModule => "pulled module",
             Swapped(What::Same) => "module out and in again",
             Swapped(What::Stale) => "stale module",

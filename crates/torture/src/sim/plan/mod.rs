@@ -93,19 +93,21 @@ impl Plan {
 
     /// The plan of a seed. Each fault is as likely as any other, and so is each activity that it means something in.
     ///
-    /// A fault that may halt the card for good comes once at most, and so does, except beyond the redundancy, one that
+    /// A fault that may halt the card comes once at most, and so does, except beyond the redundancy, one that
     /// uses the redundancy while it is being restored. Beyond the redundancy one module at most comes back as it was
     /// some time ago: of several, no card could tell that they are not the present.
     pub fn draw(config: &PlanConfig, seed: u64) -> Plan {
         let mut rng = Rng::stream(seed, "fault plan");
         let mut plan = Plan::none();
-        if config.kinds.is_empty() {
+        let mut kinds = config.kinds.clone();
+        kinds.retain(|kind| *kind != FaultKind::OutOfReach);
+        if kinds.is_empty() {
             return plan;
         }
         let may_exceed = config.beyond || rng.below(EXCEEDING_LIVES) == 0;
         let (mut exceeds, mut halts, mut comes_back) = (false, false, false);
         for _ in 0..rng.below(u64::from(config.events) + 1) {
-            let kind = config.kinds[rng.below(config.kinds.len() as u64) as usize];
+            let kind = kinds[rng.below(kinds.len() as u64) as usize];
             let when = When::draw(&mut rng, kind, config);
             let seed = rng.bits();
             let in_rebuild = matches!(when, When::During { activity: Activity::Rebuild, .. });
@@ -120,6 +122,13 @@ impl Plan {
             comes_back |= old;
             plan.events.push(Event { when, fault: FaultSpec { kind, seed }, contract: None });
         }
+        // A card that has stopped meets no other fault before its next start: few lives are to go that way.
+        let mut reach = Rng::stream(seed, "reach");
+        if kinds.len() < config.kinds.len() && reach.below(OUT_OF_REACH_LIVES) == 0 && !halts {
+            let kind = FaultKind::OutOfReach;
+            let when = When::draw(&mut reach, kind, config);
+            plan.events.push(Event { when, fault: FaultSpec { kind, seed: reach.bits() }, contract: None });
+        }
         let blank = FaultKind::Swapped(What::Blank);
         let for_rebuild = |e: &Event| matches!(e.when, When::During { activity: Activity::Rebuild, .. });
         if plan.events.iter().any(for_rebuild) && config.kinds.contains(&blank) {
@@ -132,6 +141,9 @@ impl Plan {
 
 /// One life in so many may exceed the redundancy: it holds the card to less than the others do.
 const EXCEEDING_LIVES: u64 = 3;
+
+/// In one life of so many modules are out of reach at once.
+const OUT_OF_REACH_LIVES: u64 = 6;
 
 impl When {
     fn draw(rng: &mut Rng, kind: FaultKind, config: &PlanConfig) -> When {
@@ -178,7 +190,9 @@ mod tests {
             assert_eq!(plan, Plan::draw(&config, seed));
             let in_rebuild = |e: &&Event| matches!(e.when, When::During { activity: Activity::Rebuild, .. });
             let kinds = plan.events.iter().filter(in_rebuild).map(|e| e.fault.kind);
-            let exceed = kinds.filter(|k| k.uses_redundancy() && *k != FaultKind::LatentError).count();
+            // Modules that are out of reach come back with all that they hold.
+            let takes_nothing = |k: &FaultKind| matches!(k, FaultKind::LatentError | FaultKind::OutOfReach);
+            let exceed = kinds.filter(|k| k.uses_redundancy() && !takes_nothing(k)).count();
             assert!(exceed <= 1);
             exceeding += exceed;
             assert!(plan.events.iter().filter(|e| e.fault.kind.contract() == Contract::Halt).count() <= 1);

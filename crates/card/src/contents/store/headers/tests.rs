@@ -68,6 +68,30 @@ fn all_modules_have_a_generation_in_common_whenever_power_goes() {
     }
 }
 
+/// However many modules are out of reach from any operation on, and from whichever on each: once they answer again all that
+/// is needed is trusted.
+#[test]
+fn modules_that_were_out_of_reach_for_a_while_are_trusted_where_the_card_needs_them() {
+    let (headers, flash) = complete();
+    let (mut stopped, mut went_on) = (0, 0);
+    for triple in 0..6 * 6 * 6 {
+        let modules = [triple / 36, triple / 6 % 6, triple % 6];
+        for (after, apart) in (0..40).flat_map(|after| [0, 1, 7].map(|apart| (after, apart))) {
+            let (mut headers, mut flash, mut slots) = (headers.clone(), flash.clone(), SLOTS);
+            for (module, after) in modules.into_iter().zip([after, after + apart, after + 2 * apart]) {
+                assert!(flash.inject(Fault::OutOfReach { module, after }));
+            }
+            let told = headers.tell(&mut flash, &mut slots);
+            assert!(flash.come_within_reach() && !flash.come_within_reach());
+            let found = ftl::recover::assemble(&mut flash, Some(headers.common.card));
+            assert!(found.is_ok(), "{modules:?} after {after}, {apart} apart: {found:?}");
+            stopped += u32::from(told.is_err());
+            went_on += u32::from(told.is_ok_and(|gone| !gone.is_empty()));
+        }
+    }
+    assert!(stopped > 1_000 && went_on > 1_000, "{stopped} stopped, {went_on} went on");
+}
+
 #[test]
 fn totals_leave_the_copy_that_was_written_before() {
     let (mut headers, mut flash) = complete();
