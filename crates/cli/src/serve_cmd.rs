@@ -5,7 +5,9 @@ use crate::cancel;
 use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
 use crate::server_log;
-use crate::serving::{Doors, Running, explains, operators, tell_addresses, tell_volumes, tells_start, timing};
+use crate::serving::{
+    Doors, Running, explains, operators, tell_addresses, tell_volumes, tells_start, tells_stop, timing,
+};
 use crate::shared_cmd;
 use crate::ublk_disks;
 use crate::units::capacity;
@@ -72,9 +74,10 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     operators.show(args, &doors)?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
-    let mut starting: Vec<&Running> = cards.iter().collect();
+    let (mut starting, mut going): (Vec<&Running>, Vec<&Running>) = cards.iter().map(|card| (card, card)).unzip();
     while !cancel::requested() {
         starting.retain(|running| !tells_start(running));
+        going.retain(|running| !tells_stop(running));
         std::thread::park_timeout(if starting.is_empty() { LOOKS } else { LOOKS_AT_START });
         behind = warn_if_behind(&cards, behind);
         disks.forget_detached();

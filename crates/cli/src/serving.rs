@@ -126,6 +126,19 @@ pub fn tells_start(Running { export, live, .. }: &Running) -> bool {
     true
 }
 
+/// Says that a card has stopped, and the remedy; `false`: it goes on.
+pub fn tells_stop(Running { export, live, .. }: &Running) -> bool {
+    let has_stopped = live.has_stopped();
+    if has_stopped {
+        eprintln!(
+            "flashrig: {}: the card has stopped: more is gone than parity stands for; serve it again when enough of its \
+             modules answer",
+            export.name
+        );
+    }
+    has_stopped
+}
+
 /// The clients of the server, for the control plane.
 struct Clients {
     server: std::sync::Weak<Server>,

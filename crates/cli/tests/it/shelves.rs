@@ -98,6 +98,44 @@ fn a_card_on_three_shelves_lives_through_the_loss_of_one_and_its_own_death() {
 }
 
 #[test]
+fn a_card_that_loses_two_of_three_shelves_at_once_stops_and_is_served_again_when_they_are_back() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut shelves: Vec<Shelf> = ["a", "b", "c"].map(|name| Shelf::start(dir.path(), name, 1)).into();
+    let card = dir.path().join("card");
+    let all = shelves.iter().map(|shelf| shelf.address.clone()).collect::<Vec<_>>().join(",");
+    let made = create(&card, &["--shelf", &all]);
+    assert!(made.status.success(), "{}", said(&made));
+    let (server, mut client) = serve(&card);
+    write_all(&mut client, 1);
+    let (first, second) = (shelves.remove(0), shelves.remove(0));
+    let back = first.again(|| {
+        let back = second.again(|| {
+            let failed = (0..SECTORS).any(|number| {
+                let bytes = sector(number, 1);
+                let errors = [client.done(WRITE, number * 4096, &bytes), client.done(FLUSH, 0, &[])];
+                errors.into_iter().any(|error| error.unwrap() != 0)
+            });
+            assert!(failed, "writes are durable on one module of three");
+            let began = std::time::Instant::now();
+            while !std::fs::read_to_string(&server.1).unwrap().contains("the card has stopped") {
+                assert!(began.elapsed() < std::time::Duration::from_secs(60), "nobody is told");
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        });
+        shelves.push(back);
+    });
+    shelves.push(back);
+    drop(client);
+    server.end();
+    let (server, mut client) = serve(&card);
+    read_all(&mut client, 1);
+    write_all(&mut client, 2);
+    until_degraded(&card, false, "all shelves are back");
+    drop(client);
+    server.end();
+}
+
+#[test]
 fn files_and_modules_on_shelves_make_one_card_and_a_new_module_may_lie_on_a_shelf() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let shelf = Shelf::start(dir.path(), "a", 2);
