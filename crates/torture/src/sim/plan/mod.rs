@@ -91,7 +91,8 @@ impl Plan {
         Plan { events: vec![Event { when, fault: FaultSpec { kind, seed }, contract: None }] }
     }
 
-    /// The plan of a seed. Each fault is as likely as any other, and so is each activity that it means something in.
+    /// The plan of a seed. Each fault is as likely as any other, and so is each activity that it means something in. Only
+    /// modules out of reach are drawn apart, beside others: a card that they have stopped meets nothing before its next start.
     ///
     /// A fault that may halt the card comes once at most, and so does, except beyond the redundancy, one that
     /// uses the redundancy while it is being restored. Beyond the redundancy one module at most comes back as it was
@@ -122,7 +123,6 @@ impl Plan {
             comes_back |= old;
             plan.events.push(Event { when, fault: FaultSpec { kind, seed }, contract: None });
         }
-        // A card that has stopped meets no other fault before its next start: few lives are to go that way.
         let mut reach = Rng::stream(seed, "reach");
         if kinds.len() < config.kinds.len() && reach.below(OUT_OF_REACH_LIVES) == 0 && !halts {
             let kind = FaultKind::OutOfReach;
