@@ -1,6 +1,6 @@
 //! Memory for direct I/O, and a pool of it, because mapping pages for each request would cost more than the request.
 
-use crate::pinned::{Part, Pinned};
+use crate::arena::{ARENA_BYTES, Arena, Part};
 use bytes::Bytes;
 use memmap2::MmapMut;
 use std::collections::BTreeMap;
@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Buffer {
     memory: Memory,
     len: usize,
+    /// Others' memory that a write has before the bytes of the buffer, in pieces that begin and end on pages.
+    lead: Vec<Bytes>,
 }
 
 #[derive(Default)]
@@ -21,7 +23,7 @@ enum Memory {
     #[default]
     None,
     Own(MmapMut),
-    Pinned(Part),
+    Part(Part),
 }
 
 /// Capacities are multiples of this.
@@ -35,7 +37,8 @@ impl Buffer {
 
     /// A buffer of `len` zeroes.
     pub fn new(len: usize) -> io::Result<Buffer> {
-        Ok(Buffer { memory: Memory::Own(MmapMut::map_anon(len.max(1).next_multiple_of(GRAIN_BYTES))?), len })
+        let map = MmapMut::map_anon(len.max(1).next_multiple_of(GRAIN_BYTES))?;
+        Ok(Buffer { memory: Memory::Own(map), len, lead: Vec::new() })
     }
 
     /// The bytes of the buffer, to read.
@@ -43,7 +46,7 @@ impl Buffer {
         match &self.memory {
             Memory::None => &[],
             Memory::Own(map) => &map[..self.len],
-            Memory::Pinned(part) => &part.bytes()[..self.len],
+            Memory::Part(part) => &part.bytes()[..self.len],
         }
     }
 
@@ -52,7 +55,7 @@ impl Buffer {
         match &mut self.memory {
             Memory::None => &mut [],
             Memory::Own(map) => &mut map[..self.len],
-            Memory::Pinned(part) => &mut part.bytes_mut()[..self.len],
+            Memory::Part(part) => &mut part.bytes_mut()[..self.len],
         }
     }
 
@@ -70,25 +73,60 @@ impl Buffer {
         match &self.memory {
             Memory::None => 0,
             Memory::Own(map) => map.len(),
-            Memory::Pinned(part) => part.len(),
+            Memory::Part(part) => part.len(),
         }
     }
 
+    /// Others' memory that a write has before the bytes of the buffer.
+    pub fn lead(&self) -> &[Bytes] {
+        &self.lead
+    }
+
+    /// Has a write begin with these bytes, which are kept until it has ended.
+    pub(crate) fn set_lead(&mut self, lead: Vec<Bytes>) {
+        self.lead = lead;
+    }
+
+    /// The bytes of a request that has the buffer, with those before it.
+    pub fn request_bytes(&self) -> usize {
+        self.lead.iter().map(Bytes::len).sum::<usize>() + self.len
+    }
+
     /// The memory of the buffer is a part of this.
-    pub(crate) fn is_of(&self, memory: &Arc<Pinned>) -> bool {
-        matches!(&self.memory, Memory::Pinned(part) if part.is_of(memory))
+    pub(crate) fn is_of(&self, memory: &Arc<Arena>) -> bool {
+        matches!(&self.memory, Memory::Part(part) if part.is_of(memory))
+    }
+
+    /// Shares its bytes. The memory is free when nobody has any part of them.
+    pub fn freeze(self) -> Bytes {
+        Bytes::from_owner(self)
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
+impl From<Part> for Buffer {
+    fn from(part: Part) -> Buffer {
+        Buffer { len: part.len(), memory: Memory::Part(part), lead: Vec::new() }
     }
 }
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.len)
+        write!(f, "{} bytes", self.request_bytes())
     }
 }
 
 /// The highest number of bytes in buffers of one size that the pool keeps, and the least number of these that it may keep.
 const MAX_FREE_BYTES: usize = 16 << 20;
 const MIN_FREE: usize = 256;
+
+/// The most arenas that a pool carves buffers from. Their parts come back to the pool, and never to the system.
+const MAX_ARENAS: usize = 8;
 
 /// Buffers that were lent and have come back, from whichever thread had the last part.
 type Returned = Arc<Mutex<Vec<Buffer>>>;
@@ -120,14 +158,16 @@ type Free = BTreeMap<usize, Vec<Buffer>>;
 pub(crate) struct Pool {
     free: Free,
     /// The memory that the disks know beforehand, and the buffers that were carved from it.
-    pinned: Option<Arc<Pinned>>,
+    pinned: Option<Arc<Arena>>,
     free_pinned: Free,
+    /// Arenas that other buffers were carved from; the last one may have room for more.
+    arenas: Vec<Arc<Arena>>,
     returned: Returned,
 }
 
 impl Pool {
     /// A pool that has this memory to read into.
-    pub fn with(pinned: Option<Arc<Pinned>>) -> Pool {
+    pub fn with(pinned: Option<Arc<Arena>>) -> Pool {
         Pool { pinned, ..Pool::default() }
     }
 
@@ -140,10 +180,27 @@ impl Pool {
         if self.free.get(&capacity).is_none_or(Vec::is_empty) {
             self.take_back();
         }
-        match take_free(&mut self.free, len) {
-            Some(buffer) => buffer,
+        if let Some(buffer) = take_free(&mut self.free, len) {
+            return buffer;
+        }
+        match self.carve(capacity) {
+            Some(part) => Buffer { len, ..part.into() },
             None => Buffer::new(len).expect("memory for a request"),
         }
+    }
+
+    /// Carves a part of an arena, while there may be more of these. Disks of which no memory is known beforehand have no use
+    /// for it.
+    fn carve(&mut self, bytes: usize) -> Option<Part> {
+        self.pinned.as_ref()?;
+        if let Some(part) = self.arenas.last().and_then(|arena| arena.carve(bytes)) {
+            return Some(part);
+        }
+        if self.arenas.len() == MAX_ARENAS || bytes > ARENA_BYTES {
+            return None;
+        }
+        self.arenas.push(Arena::new().ok()?);
+        self.arenas.last()?.carve(bytes)
     }
 
     /// A buffer to read into, of memory that the disks know beforehand while there is some.
@@ -153,7 +210,7 @@ impl Pool {
             return buffer;
         }
         if let Some(part) = pinned.carve(capacity_for(len)) {
-            return Buffer { memory: Memory::Pinned(part), len };
+            return Buffer { len, ..part.into() };
         }
         self.take_back();
         take_free(&mut self.free_pinned, len).unwrap_or_else(|| self.take(len))
@@ -170,12 +227,16 @@ impl Pool {
         Bytes::from_owner(Lent { buffer, returned: Arc::clone(&self.returned) }).slice(part)
     }
 
-    pub fn give(&mut self, buffer: Buffer) {
+    pub fn give(&mut self, mut buffer: Buffer) {
+        buffer.lead.clear();
         let capacity = buffer.capacity();
         match &buffer.memory {
             Memory::None => {}
             // A part is carved once.
-            Memory::Pinned(_) => self.free_pinned.entry(capacity).or_default().push(buffer),
+            Memory::Part(_) if self.pinned.as_ref().is_some_and(|pinned| buffer.is_of(pinned)) => {
+                self.free_pinned.entry(capacity).or_default().push(buffer)
+            }
+            Memory::Part(_) => self.free.entry(capacity).or_default().push(buffer),
             Memory::Own(_) => {
                 let free = self.free.entry(capacity).or_default();
                 if free.len() < MIN_FREE.max(MAX_FREE_BYTES / capacity) {
@@ -230,8 +291,9 @@ mod tests {
 
     #[test]
     fn reads_have_pinned_memory_as_far_as_it_goes_and_have_it_again() {
-        let mut pool = Pool::with(Some(Pinned::new().unwrap()));
-        let is_pinned = |buffer: &Buffer| matches!(buffer.memory, Memory::Pinned(_));
+        let pinned = Arena::new().unwrap();
+        let mut pool = Pool::with(Some(Arc::clone(&pinned)));
+        let is_pinned = |buffer: &Buffer| buffer.is_of(&pinned);
         let buffers: Vec<Buffer> = (0..9).map(|_| pool.take_pinned(1 << 20)).collect();
         assert_eq!(buffers.iter().filter(|buffer| is_pinned(buffer)).count(), 8);
         let lent: Vec<Bytes> = buffers.into_iter().map(|buffer| pool.lend(buffer, 0..4096)).collect();

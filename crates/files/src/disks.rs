@@ -1,8 +1,8 @@
 //! The disks that the modules' bytes go to: files, or a simulation of files whose power a test can cut.
 
+use crate::arena::Arena;
 use crate::buffer::Buffer;
 use crate::error::FilesError;
-use crate::pinned::Pinned;
 use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -119,8 +119,13 @@ pub trait Disks: fmt::Debug + Send + Sync {
     fn fd(&self) -> Option<BorrowedFd<'_>>;
 
     /// Memory that reads into cost less; `None`: all memory is alike.
-    fn pinned(&self) -> Option<Arc<Pinned>> {
+    fn pinned(&self) -> Option<Arc<Arena>> {
         None
+    }
+
+    /// Whether writes to a file may have a [`Buffer::lead`].
+    fn gathers(&self, _handle: Handle) -> bool {
+        false
     }
 
     /// A random number that no other file has.

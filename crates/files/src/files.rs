@@ -285,7 +285,7 @@ impl Files {
         let module = self.slots[slot as usize].module.as_ref().expect("a module is asked that is there");
         let handle = module.handle;
         let visit = self.slots[slot as usize].visit;
-        let request = Request { slot, visit, len: buffer.bytes().len(), purpose };
+        let request = Request { slot, visit, len: buffer.request_bytes(), purpose };
         self.reads.count(kind, request.len);
         let tag = self.requests.insert(request) as u64;
         self.disks.begin(Io { tag, handle, kind, offset, buffer });
@@ -316,7 +316,7 @@ impl Files {
     }
 
     fn begin_call(&mut self, handle: Handle, kind: IoKind, offset: u64, buffer: Buffer) -> Call {
-        let len = buffer.bytes().len();
+        let len = buffer.request_bytes();
         self.reads.count(kind, len);
         let tag = self.requests.insert(Request { slot: 0, visit: 0, len, purpose: Purpose::Call });
         self.disks.begin(Io { tag: tag as u64, handle, kind, offset, buffer });

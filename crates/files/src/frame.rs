@@ -101,8 +101,14 @@ pub(crate) fn encode(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: 
         payloads[sector * payload_bytes..][..payload_bytes].copy_from_slice(unit.payload(sector));
     }
     payloads[sectors * payload_bytes..].fill(0);
+    encode_frame(shape, at, stamp, unit, rest);
+}
+
+/// Writes what lies behind the payloads of a unit in the file.
+pub(crate) fn encode_frame(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: &mut [u8]) {
+    let sectors = shape.unit_sectors as usize;
     let payload_crc = unit.payloads_crc();
-    let (frame, filling) = rest.split_at_mut(parts(shape) * SECTOR_BYTES);
+    let (frame, filling) = out.split_at_mut(parts(shape) * SECTOR_BYTES);
     filling.fill(0);
     for (part, out) in frame.chunks_exact_mut(SECTOR_BYTES).enumerate() {
         let mut raw = Raw {

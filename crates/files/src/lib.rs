@@ -18,6 +18,7 @@
 //! A trait ([`Disks`]) stands between the format and the files, so that tests can cut a disk's power.
 
 mod ahead;
+mod arena;
 mod buffer;
 pub mod canary;
 mod counted;
@@ -28,7 +29,9 @@ mod error;
 mod files;
 mod frame;
 mod frames;
+mod gather;
 mod layout;
+mod lender;
 mod locked;
 mod log;
 mod look;
@@ -36,7 +39,6 @@ mod marks;
 mod medium;
 mod module;
 mod open;
-mod pinned;
 mod queue;
 mod raw;
 mod record;
@@ -48,12 +50,13 @@ mod superblock;
 mod sync;
 mod table;
 
+pub use arena::Arena;
 pub use buffer::Buffer;
 pub use disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
 pub use error::{FilesError, NoModuleReason};
 pub use files::{Files, Note, Options};
 pub use layout::{Layout, MAX_SHARDS};
-pub use pinned::Pinned;
+pub use lender::Lender;
 pub use raw::RawFile;
 pub use sizes::PAGE_BYTES;
 pub use superblock::NoSuperblock;

@@ -11,6 +11,7 @@ use crate::disks::{Handle, IoKind};
 use crate::erase::{Change, Kind, Waiter};
 use crate::files::{BegunHeader, Files, Purpose, is_of_place};
 use crate::frame::{self, Origin, Stamp};
+use crate::gather::payloads_in_place;
 use crate::layout::COPIES;
 use crate::module::{Die, Module, Operation, Sync};
 use crate::sizes::PAGE_BYTES;
@@ -151,13 +152,10 @@ impl Files {
     fn prepare_program(&mut self, at: UnitAt, unit: &Unit) -> Result<(u64, Buffer, u64), MediaError> {
         self.keep_from_discard(at.block);
         let shape = self.shape;
-        let bytes = self.module(at.block.module)?.superblock.layout.unit_bytes();
-        let mut buffer = self.pool.take(bytes);
         let module = self.module_mut(at.block.module)?;
-        let layout = module.superblock.layout;
+        let (handle, layout) = (module.handle, module.superblock.layout);
         let block = module.table[layout.block(at.block) as usize];
         if block.is_bad || !block.is_known {
-            self.pool.give(buffer);
             return Err(MediaError::Failed);
         }
         module.ahead.forget();
@@ -167,7 +165,21 @@ impl Files {
         let (file, epoch) = (module.superblock.file, block.epoch);
         let count = module.marks.begins(layout.block(at.block), epoch, at.row, number);
         let stamp = Stamp { file, epoch, program: number, count };
-        frame::encode(&shape, at, stamp, unit, buffer.bytes_mut());
+        let in_place = if self.disks.gathers(handle) { payloads_in_place(unit) } else { None };
+        let buffer = match in_place {
+            Some(payloads) => {
+                let in_place_bytes = payloads.iter().map(Bytes::len).sum::<usize>();
+                let mut buffer = self.pool.take(layout.unit_bytes() - in_place_bytes);
+                frame::encode_frame(&shape, at, stamp, unit, buffer.bytes_mut());
+                buffer.set_lead(payloads);
+                buffer
+            }
+            None => {
+                let mut buffer = self.pool.take(layout.unit_bytes());
+                frame::encode(&shape, at, stamp, unit, buffer.bytes_mut());
+                buffer
+            }
+        };
         Ok((layout.unit_offset(layout.unit(at)), buffer, number))
     }
 

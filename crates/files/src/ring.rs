@@ -1,4 +1,4 @@
-//! Files and block devices on one io_uring. This file and `pinned.rs` have the only `unsafe` code of
+//! Files and block devices on one io_uring. This file and `arena.rs` have the only `unsafe` code of
 //! the crate.
 //!
 //! The code is sound because of these invariants:
@@ -9,10 +9,11 @@
 
 #![allow(unsafe_code)]
 
+use crate::arena::Arena;
+use crate::buffer::Buffer;
 use crate::disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
 use crate::error::FilesError;
 use crate::locked::{Found, LockedFile, LockedFiles, USUAL_ALIGN_BYTES, failed, file_align, legal_align, look};
-use crate::pinned::Pinned;
 use crate::queue::Queue;
 use crate::sizes::PAGE_BYTES;
 use io_uring::{IoUring, opcode, squeue, types};
@@ -38,7 +39,7 @@ const QUEUE_ENTRIES: u32 = 1024;
 const MAX_IN_KERNEL: usize = 2 * QUEUE_ENTRIES as usize;
 /// The highest size of a run.
 const MAX_RUN_BYTES: usize = 1 << 20;
-/// The highest number of writes in a run.
+/// The highest number of pieces in a run. The kernel takes 1,024.
 const MAX_RUN_PIECES: usize = 256;
 /// Ended requests are taken so many at once, or a quarter of those in flight if that is more. The caller goes on with
 /// them while the rest is taken: a device would be idle until all of its queue was looked at.
@@ -55,10 +56,11 @@ pub(crate) struct Ring {
     /// The files of all rings that share them.
     locked: LockedFiles,
     /// The kernel's registered buffer; `None`: it takes none, because a user may lock little memory, for example.
-    pinned: Option<Arc<Pinned>>,
+    pinned: Option<Arc<Arena>>,
 }
 
-/// Writes to consecutive places. A unit is small, and a request costs a disk more than its bytes do.
+/// Writes to consecutive places, or a single one whose bytes lie in pieces. A unit is small, and a request costs a disk more
+/// than its bytes do.
 struct Run {
     slots: Vec<usize>,
     /// The `iovec`s, which the kernel reads.
@@ -74,6 +76,17 @@ struct Piece {
 }
 
 const _: () = assert!(size_of::<Piece>() == size_of::<libc::iovec>());
+
+/// Appends where the bytes of a write lie. Neighbours are one piece.
+fn append_pieces(buffer: &Buffer, pieces: &mut Vec<Piece>) {
+    for part in buffer.lead().iter().map(|lead| &lead[..]).chain([buffer.bytes()]) {
+        let (address, bytes) = (part.as_ptr() as usize, part.len());
+        match pieces.last_mut() {
+            Some(last) if last.address + last.bytes == address => last.bytes += bytes,
+            _ => pieces.push(Piece { address, bytes }),
+        }
+    }
+}
 
 /// The result of a write of a run that was written as a whole.
 const WHOLE: i32 = i32::MAX;
@@ -99,7 +112,7 @@ impl Ring {
         // Completions are handled when the submitting thread enters the kernel (from 5.19 on), without interrupting it.
         let uring =
             IoUring::builder().setup_coop_taskrun().build(QUEUE_ENTRIES).or_else(|_| IoUring::new(QUEUE_ENTRIES))?;
-        let pinned = Pinned::new().ok().filter(|memory| {
+        let pinned = Arena::new().ok().filter(|memory| {
             let (start, bytes) = memory.place();
             let place = libc::iovec { iov_base: start.cast(), iov_len: bytes };
             // SAFETY: the kernel holds the pages itself, until the ring is closed. It writes into them for requests to
@@ -146,34 +159,34 @@ impl Ring {
         }
     }
 
-    /// Takes the waiting writes that need not be durable at their end and that are consecutive in a file, as runs. All
-    /// other requests stay. Requests to different places may be carried out in any order.
+    /// Takes the waiting writes that need not be durable at their end and that are consecutive in a file, as runs; and those
+    /// whose bytes lie in pieces. All other requests stay. Requests to different places may be carried out in any order.
     fn take_runs(&mut self) -> Vec<Vec<usize>> {
         let in_flight = &self.in_flight;
         let place = |slot: usize| (in_flight[slot].handle.0, in_flight[slot].offset);
         let is_plain = |slot: &usize| in_flight[*slot].kind == IoKind::Write { durable: false };
         let mut writes: Vec<usize> = self.waiting.iter().copied().filter(is_plain).collect();
-        if writes.len() < 2 {
+        if writes.is_empty() {
             return Vec::new();
         }
         writes.sort_unstable_by_key(|slot| place(*slot));
         let mut runs: Vec<Vec<usize>> = Vec::new();
-        let (mut end, mut bytes) = ((usize::MAX, 0), 0);
+        let (mut end, mut bytes, mut pieces) = ((usize::MAX, 0), 0, 0);
         for slot in writes {
-            let len = in_flight[slot].buffer.bytes().len();
+            let buffer = &in_flight[slot].buffer;
+            let (len, parts) = (buffer.request_bytes(), buffer.lead().len() + 1);
+            let has_room = bytes + len <= MAX_RUN_BYTES && pieces + parts <= MAX_RUN_PIECES;
             match runs.last_mut() {
-                Some(run) if end == place(slot) && bytes + len <= MAX_RUN_BYTES && run.len() < MAX_RUN_PIECES => {
-                    run.push(slot)
-                }
+                Some(run) if end == place(slot) && has_room => run.push(slot),
                 _ => {
                     runs.push(vec![slot]);
-                    bytes = 0;
+                    (bytes, pieces) = (0, 0);
                 }
             }
-            bytes += len;
+            (bytes, pieces) = (bytes + len, pieces + parts);
             end = (place(slot).0, place(slot).1 + len as u64);
         }
-        runs.retain(|run| run.len() > 1);
+        runs.retain(|run| run.len() > 1 || !in_flight[run[0]].buffer.lead().is_empty());
         let taken: BTreeSet<usize> = runs.iter().flatten().copied().collect();
         self.waiting.retain(|slot| !taken.contains(slot));
         runs
@@ -195,6 +208,10 @@ impl Ring {
             && let Some(slot) = self.waiting.pop_front()
         {
             let Io { handle, kind, offset, buffer, .. } = &mut self.in_flight[slot];
+            if !buffer.lead().is_empty() {
+                self.hand_over_run(vec![slot]);
+                continue;
+            }
             let (fd, offset) = (types::Fd(self.files[handle.0].file.as_raw_fd()), *offset);
             let is_pinned = self.pinned.as_ref().is_some_and(|memory| buffer.is_of(memory));
             let bytes = buffer.bytes_mut();
@@ -221,11 +238,8 @@ impl Ring {
     }
 
     fn hand_over_run(&mut self, slots: Vec<usize>) {
-        let piece = |slot: &usize| {
-            let bytes = self.in_flight[*slot].buffer.bytes();
-            Piece { address: bytes.as_ptr() as usize, bytes: bytes.len() }
-        };
-        let pieces: Vec<Piece> = slots.iter().map(piece).collect();
+        let mut pieces = Vec::new();
+        slots.iter().for_each(|slot| append_pieces(&self.in_flight[*slot].buffer, &mut pieces));
         let bytes = pieces.iter().map(|piece| piece.bytes).sum();
         let Io { handle, offset, .. } = self.in_flight[slots[0]];
         let fd = types::Fd(self.files[handle.0].file.as_raw_fd());
@@ -367,7 +381,7 @@ impl Disks for Ring {
         let most = MIN_REAPED.max((in_flight.len() - waiting.len()) / 4);
         let mut end = |slot: usize, result: i32| {
             let Io { tag, handle, buffer, .. } = in_flight.remove(slot);
-            let result = if result == WHOLE { buffer.bytes().len() as i32 } else { result };
+            let result = if result == WHOLE { buffer.request_bytes() as i32 } else { result };
             done.push(Done { tag, result, buffer });
             let open = &mut files[handle.0];
             open.in_flight -= 1;
@@ -382,10 +396,11 @@ impl Disks for Ring {
                 continue;
             }
             let Run { slots, bytes, .. } = runs.remove((entry.user_data() & !OF_RUN) as usize);
-            match usize::try_from(entry.result()) == Ok(bytes) {
-                true => slots.into_iter().for_each(|slot| end(slot, WHOLE)),
+            match (usize::try_from(entry.result()) == Ok(bytes), &slots[..]) {
+                (true, _) => slots.into_iter().for_each(|slot| end(slot, WHOLE)),
+                (false, [slot]) => end(*slot, entry.result()),
                 // Writing each by itself shows which of them failed.
-                false => failed.extend(slots),
+                (false, _) => failed.extend(slots),
             }
         }
         // These requests bypass `take_runs`, which would make the same run of them.
@@ -401,8 +416,12 @@ impl Disks for Ring {
         Some(unsafe { BorrowedFd::borrow_raw(raw) })
     }
 
-    fn pinned(&self) -> Option<Arc<Pinned>> {
+    fn pinned(&self) -> Option<Arc<Arena>> {
         self.pinned.clone()
+    }
+
+    fn gathers(&self, _handle: Handle) -> bool {
+        true
     }
 
     fn unique(&mut self) -> u64 {
@@ -448,7 +467,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::Buffer;
+    use crate::lender::Lender;
 
     #[test]
     fn writes_that_follow_each_other_are_one_and_end_one_by_one() {
@@ -477,6 +496,46 @@ mod tests {
         for (tag, (file, offset)) in places.into_iter().enumerate() {
             let bytes = std::fs::read(folder.path().join(["a", "b"][file])).unwrap();
             assert!(bytes[offset as usize..][..4096].iter().all(|byte| *byte == tag as u8 + 1));
+        }
+    }
+
+    /// A buffer of a page behind two pages of a long write.
+    fn with_lead(mark: u8) -> Buffer {
+        let mut long = Lender::for_bytes(1).take(8192).unwrap();
+        long.bytes_mut().fill(mark);
+        let long = long.freeze();
+        let mut buffer = Buffer::new(4096).unwrap();
+        buffer.bytes_mut().fill(mark + 1);
+        buffer.set_lead(vec![long.slice(..4096), long.slice(4096..)]);
+        buffer
+    }
+
+    #[test]
+    fn a_write_has_its_lead_before_it_alone_or_among_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ring = Ring::sharing(&LockedFiles::default()).unwrap();
+        let path = folder.path().join("a");
+        let handle = ring.make(&path, Make { bytes: 1 << 20, overwrite: false }).unwrap().handle;
+        let kind = IoKind::Write { durable: false };
+        for (tag, offset) in [(1, 0), (3, 12_288), (5, 65_536)] {
+            ring.begin(Io { tag, handle, kind, offset, buffer: with_lead(tag as u8) });
+        }
+        ring.submit().unwrap();
+        assert_eq!(ring.runs.iter().map(|(_, run)| run.slots.len()).collect::<Vec<_>>(), [2, 1]);
+        // The last one can't be written, and is not tried for ever.
+        let offset = i64::MAX as u64 / 4096 * 4096;
+        ring.begin(Io { tag: 7, handle, kind, offset, buffer: with_lead(7) });
+        let mut done = Vec::new();
+        while done.len() < 4 {
+            ring.wait(None).unwrap();
+            ring.reap(&mut done);
+        }
+        assert!(done.iter().all(|done| (done.result == 12_288) == (done.tag < 7)), "{done:?}");
+        drop(ring);
+        let bytes = std::fs::read(&path).unwrap();
+        for (mark, offset) in [(1, 0), (3, 12_288), (5, 65_536)] {
+            assert!(bytes[offset..][..8192].iter().all(|byte| *byte == mark));
+            assert!(bytes[offset + 8192..][..4096].iter().all(|byte| *byte == mark + 1));
         }
     }
 

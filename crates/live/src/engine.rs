@@ -3,15 +3,16 @@
 use crate::disks::Disks;
 use crate::inbox::Posted;
 use crate::listening::Listening;
+use crate::packing;
 use crate::reply::{Bell, ReadData, Reply};
 use crate::state::{Powered, State};
 use crate::timing::{Timing, without_timing};
 use card::{CardConfig, OpenError, StorageCard};
-use device::{Completion, Device, Operation, SECTOR_BYTES, Time};
+use device::{Completion, Device, Operation, Time};
 use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
-use media::{Ended, Medium, Module, Payload, RequestData};
+use media::{Ended, Medium, Module, RequestData};
 use session::{Backend, ClientId, Condition, Limits, MAX_IN_FLIGHT, ReplyError, Request, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -239,18 +240,9 @@ impl Engine {
         self.hand_over();
     }
 
-    /// The bytes of a sector, if the medium is slow and clients may leave long writes to the card's own thread.
-    pub fn posted_sector_bytes(&self) -> Option<usize> {
-        let State::On(card) = &self.device.state else { return None };
-        let payload_bytes = card.medium().shape().payload_bytes as usize;
-        (card.medium().bell().is_some() && payload_bytes as u64 == SECTOR_BYTES).then_some(payload_bytes)
-    }
-
-    /// Appends memory that clients may pack writes into: at most so many payloads.
-    pub fn lend_payloads(&mut self, most: usize, to: &mut Vec<Payload>) {
-        if let State::On(card) = &mut self.device.state {
-            card.lend_payloads(most, to);
-        }
+    /// The medium is slow, and clients may leave long writes to the card's own thread.
+    pub fn takes_posted(&self) -> bool {
+        matches!(&self.device.state, State::On(card) if packing::packs(card))
     }
 
     /// Handles what is due, and some of what has come from the medium: while there is more, its bell goes on ringing.

@@ -1,9 +1,12 @@
 //! Long writes that clients leave to the card's own thread: a client packs the next one while the last is carried out.
 
-use media::{Payload, RequestData, Written, payload_in, touch_last};
+use crate::packing::{self, Packing};
+use files::Buffer;
+use media::RequestData;
 use parking_lot::Mutex;
 use session::{ClientId, Request};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -11,8 +14,6 @@ use std::time::Instant;
 pub(crate) const LONG_BYTES: u32 = 128 << 10;
 /// Clients carry out writes themselves while so many are posted.
 const MOST_POSTED: usize = 64;
-/// Payloads that are kept for clients to pack into: 8 MiB.
-const MOST_SPARE: usize = 2048;
 
 /// A write that a client has packed.
 pub(crate) struct Posted {
@@ -25,12 +26,9 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    /// Packs a write of whole sectors, into memory of `spare` as far as there is some.
-    pub fn pack(client: ClientId, request: &Request, sector_bytes: usize, spare: &mut Vec<Payload>) -> Posted {
-        let (since, bytes) = (Instant::now(), request.bytes);
-        touch_last(spare, bytes.len() / sector_bytes);
-        let written_of = |bytes: &[u8]| Written::checked(payload_in(spare.pop(), bytes));
-        let data = RequestData::of_write(Vec::new(), sector_bytes, 0, bytes, written_of);
+    /// Packs a write of whole sectors.
+    pub fn pack(client: ClientId, request: &Request, memory: Buffer) -> Posted {
+        let (since, data) = (Instant::now(), packing::pack(memory, request.bytes));
         Posted { client, request: Request { bytes: &[], ..*request }, data, since }
     }
 }
@@ -38,7 +36,6 @@ impl Posted {
 #[derive(Default)]
 struct Contents {
     posted: VecDeque<Posted>,
-    spare: Vec<Payload>,
     is_closed: bool,
 }
 
@@ -48,17 +45,23 @@ pub(crate) struct Inbox {
     contents: Mutex<Contents>,
     /// Writes that were ever posted.
     count: AtomicU64,
+    packing: Arc<Packing>,
 }
 
 impl Inbox {
-    /// Memory to pack writes of so many sectors into, as far as there is some; `None`: so many writes may not be posted.
-    pub fn room(&self, writes: usize, sectors: usize) -> Option<Vec<Payload>> {
-        let mut contents = self.contents.lock();
-        if contents.is_closed || contents.posted.len() + writes > MOST_POSTED {
+    /// An inbox for writes that are packed into this memory.
+    pub fn with(packing: Arc<Packing>) -> Inbox {
+        Inbox { packing, ..Inbox::default() }
+    }
+
+    /// Memory to pack writes into, by their lengths; `None`: there is too little, or so many writes may not be posted.
+    pub fn room(&self, writes: impl ExactSizeIterator<Item = usize>) -> Option<Vec<Buffer>> {
+        let contents = self.contents.lock();
+        if contents.is_closed || contents.posted.len() + writes.len() > MOST_POSTED {
             return None;
         }
-        let kept = contents.spare.len().saturating_sub(sectors);
-        Some(contents.spare.split_off(kept))
+        drop(contents);
+        writes.map(|bytes| self.packing.take(bytes)).collect()
     }
 
     /// Posts writes; false: nobody will take them any more.
@@ -105,12 +108,6 @@ impl Inbox {
         of_client
     }
 
-    /// Has `lend` append at most so many payloads to the memory that clients pack into.
-    pub fn refill(&self, most: usize, lend: impl FnOnce(usize, &mut Vec<Payload>)) {
-        let spare = &mut self.contents.lock().spare;
-        lend(most.min(MOST_SPARE.saturating_sub(spare.len())), spare);
-    }
-
     /// Takes no more, if nothing is posted; false: something is.
     pub fn close(&self) -> bool {
         let mut contents = self.contents.lock();
@@ -122,17 +119,48 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use media::{Written, payload_crc};
+
+    const WRITE: usize = 1 << 20;
+
+    fn inbox() -> Inbox {
+        Inbox::with(Arc::new(Packing::for_bytes(WRITE as u64)))
+    }
+
+    fn room(inbox: &Inbox, writes: usize) -> Option<Vec<Buffer>> {
+        inbox.room(vec![WRITE; writes].into_iter())
+    }
 
     #[test]
-    fn clients_have_memory_for_what_they_post_and_keep_no_more() {
-        let inbox = Inbox::default();
-        let payload = || Payload::from([0; 4]);
-        inbox.refill(MOST_SPARE + 1, |most, spare| spare.extend((0..most).map(|_| payload())));
-        inbox.refill(1, |most, _| assert_eq!(most, 0, "there is as much as is kept"));
-        assert_eq!(inbox.room(1, 300).map(|spare| spare.len()), Some(300));
-        assert_eq!(inbox.room(1, MOST_SPARE).map(|spare| spare.len()), Some(MOST_SPARE - 300));
-        assert_eq!(inbox.room(MOST_POSTED, 1).map(|spare| spare.len()), Some(0), "none is left");
-        assert!(inbox.room(MOST_POSTED + 1, 1).is_none());
-        assert!(inbox.close() && inbox.room(1, 1).is_none() && !inbox.post(Vec::new()));
+    fn so_many_writes_are_posted_at_most_and_none_when_it_is_closed() {
+        let inbox = inbox();
+        let short = |writes: usize| inbox.room(vec![4096; writes].into_iter()).is_some();
+        assert!(short(MOST_POSTED) && !short(MOST_POSTED + 1));
+        let memory = room(&inbox, 1).unwrap().remove(0);
+        let bytes = vec![7; WRITE];
+        assert!(inbox.post(vec![Posted::pack(ClientId(0), &Request::write(1, 0, &bytes), memory)]));
+        assert!(short(MOST_POSTED - 1) && !short(MOST_POSTED));
+        assert!(!inbox.close() && inbox.take().is_some());
+        assert!(inbox.close() && !short(1) && !inbox.post(Vec::new()));
+    }
+
+    #[test]
+    fn a_write_lies_in_one_piece_and_its_memory_is_used_again() {
+        let inbox = inbox();
+        let bytes: Vec<u8> = (0..WRITE).map(|at| (at / 7) as u8).collect();
+        let mut kept = Vec::new();
+        while let Some(memory) = room(&inbox, 1) {
+            let mut data =
+                Posted::pack(ClientId(0), &Request::write(1, 0, &bytes), memory.into_iter().next().unwrap()).data;
+            let written: Vec<Written> = (0..data.payloads()).map(|sector| data.take_written(sector)).collect();
+            assert!(written.iter().flat_map(|written| &*written.payload).eq(&bytes));
+            assert!(written.iter().all(|written| written.crc() == payload_crc(&written.payload)));
+            let place = |written: &Written| written.payload.as_part().expect("a part of it").as_ptr() as usize;
+            assert!(written.windows(2).all(|pair| place(&pair[0]) + 4096 == place(&pair[1])));
+            kept.push(written);
+        }
+        assert!(!kept.is_empty());
+        kept.clear();
+        assert!(room(&inbox, 1).is_some(), "all of it is back");
     }
 }

@@ -20,8 +20,8 @@ pub(crate) struct Lane {
     shared: Arc<Shared>,
     client: ClientId,
     waits: Waits,
-    /// The bytes of a sector, if the client may leave long writes to the card's own thread.
-    posts: Option<usize>,
+    /// The client may leave long writes to the card's own thread.
+    posts: bool,
 }
 
 /// The replies that a client waits for.
@@ -54,7 +54,7 @@ impl Waits {
 impl Lane {
     pub fn new(shared: &Arc<Shared>, bell: Arc<dyn Bell>) -> Lane {
         let mut engine = shared.lock();
-        let (client, posts) = (engine.connect(bell), engine.posted_sector_bytes());
+        let (client, posts) = (engine.connect(bell), engine.takes_posted());
         drop(engine);
         Lane { shared: Arc::clone(shared), client, waits: Waits::default(), posts }
     }
@@ -107,7 +107,9 @@ impl Lane {
     /// Leaves requests to the card's own thread if all of them are long writes of whole sectors; false: they are not, or the
     /// thread has enough to do.
     fn post<'a>(&mut self, requests: impl Iterator<Item = Request<'a>> + Clone) -> bool {
-        let Some(sector_bytes) = self.posts else { return false };
+        if !self.posts {
+            return false;
+        }
         let is_long = |request: &Request| {
             let range = request.range;
             let is_whole =
@@ -119,10 +121,10 @@ impl Lane {
             return false;
         }
         let inbox = &self.shared.inbox;
-        let sectors = requests.clone().map(|request| request.bytes.len() / sector_bytes).sum();
-        let Some(mut spare) = inbox.room(writes, sectors) else { return false };
-        let pack = |request| Posted::pack(self.client, &request, sector_bytes, &mut spare);
-        if !inbox.post(requests.map(pack).collect()) {
+        let lengths: Vec<usize> = requests.clone().map(|request| request.bytes.len()).collect();
+        let Some(room) = inbox.room(lengths.into_iter()) else { return false };
+        let packed = requests.zip(room).map(|(request, memory)| Posted::pack(self.client, &request, memory));
+        if !inbox.post(packed.collect()) {
             return false;
         }
         self.waits.posted(writes);

@@ -33,6 +33,7 @@ mod memory;
 mod on_files;
 mod over;
 mod pace;
+mod packing;
 mod port;
 mod reply;
 mod settings;

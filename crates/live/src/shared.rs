@@ -2,11 +2,11 @@
 
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use device::SECTOR_BYTES;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Posted writes begin until so many bytes have begun; then others may have the engine.
@@ -30,9 +30,10 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub fn new(engine: Engine) -> io::Result<Shared> {
+        let inbox = Inbox::with(Arc::clone(&engine.device.packing));
         Ok(Shared {
             engine: Mutex::new(engine),
-            inbox: Inbox::default(),
+            inbox,
             wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             room: Condvar::new(),
             stops: AtomicBool::default(),
@@ -80,11 +81,8 @@ impl Shared {
                 return true;
             }
             let posted = self.inbox.take().expect("only whoever has the engine takes some");
-            let bytes = posted.request.range.len_bytes;
-            begun += bytes;
+            begun += posted.request.range.len_bytes;
             engine.submit_posted(posted);
-            let payloads = (u64::from(bytes) / SECTOR_BYTES) as usize;
-            self.inbox.refill(payloads, |most, spare| engine.lend_payloads(most, spare));
         }
         false
     }

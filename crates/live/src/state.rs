@@ -2,11 +2,13 @@
 
 use crate::disks::{self, Disks};
 use crate::pace::Lateness;
+use crate::packing::{self, Packing};
 use crate::stats::{Kind, Recorders};
 use card::StorageCard;
 use device::{Cause, Completion, Device, Request, RequestId, Time};
 use media::{Medium, RequestData, SectorData};
 use session::{Backend, Condition, Finished, LastPiece};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The card, or what is left of it without power; or disks.
@@ -28,12 +30,18 @@ pub(crate) struct Powered {
     /// The device says where the time of requests goes.
     pub explains: bool,
     began: Instant,
+    /// Memory that writes to a slow medium are packed into.
+    pub packing: Arc<Packing>,
     /// The clock when the engine last looked at it.
     pub wall_ns: u64,
 }
 
 impl Powered {
     pub fn new(state: State, size_bytes: u64) -> Powered {
+        let packing = match &state {
+            State::On(card) => Packing::of(card),
+            State::Disks(_) | State::Off(_) | State::Gone => Packing::default(),
+        };
         Powered {
             state,
             size_bytes,
@@ -41,6 +49,7 @@ impl Powered {
             lateness: Lateness::default(),
             explains: false,
             began: Instant::now(),
+            packing: Arc::new(packing),
             wall_ns: 0,
         }
     }
@@ -98,6 +107,12 @@ impl Backend for Powered {
     }
 
     fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
+        if within_first_sector == 0
+            && matches!(self.state, State::On(_))
+            && let Some(memory) = self.packing.take(bytes.len())
+        {
+            return packing::pack(memory, bytes);
+        }
         match &mut self.state {
             State::On(card) => card.pack(within_first_sector, bytes),
             State::Disks(_) => disks::pack(within_first_sector, bytes),

@@ -3,7 +3,8 @@
 //! A chunk exists once one of its blocks was programmed. Copies of a module share chunks until one of them writes. So
 //! copying a module costs a few pointers, and a card of gigabytes takes only the memory that was programmed.
 
-use crate::sectors::{Payload, Sectors};
+use crate::payload::Payload;
+use crate::sectors::Sectors;
 use format::{SPARE_BYTES, Shape};
 
 /// Blocks share a chunk while it stays below this size, so that the first write to a shared chunk copies little.

@@ -1,8 +1,8 @@
 //! The interface between flash management and a medium.
 
 use crate::error::MediaError;
+use crate::payload::Payload;
 use crate::place::{BlockAt, LogArea, UnitAt};
-use crate::sectors::Payload;
 use crate::unit::Unit;
 use bytes::Bytes;
 use format::Shape;

@@ -4,7 +4,6 @@ use crate::Payload;
 use bytes::Bytes;
 use format::payload_crc;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The contents of a sector, as a read returns them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +104,11 @@ impl RequestData {
         RequestData { written: list, sectors: Vec::new() }
     }
 
+    /// The data of a write of whole sectors.
+    pub fn of_sectors(sectors: impl IntoIterator<Item = Written>) -> RequestData {
+        RequestData { written: sectors.into_iter().map(Some).collect(), sectors: Vec::new() }
+    }
+
     /// The data of a read that has completed.
     pub fn of_read(sectors: Vec<SectorData>) -> RequestData {
         RequestData { written: Vec::new(), sectors }
@@ -158,7 +162,7 @@ impl RequestData {
     pub fn fill(&mut self, sector: usize, part: Range<usize>) -> bool {
         let to = self.written[sector].as_mut().expect("nothing of it is in the buffer yet");
         to.crc = None;
-        let to = &mut Arc::make_mut(&mut to.payload)[part.clone()];
+        let to = &mut to.payload.make_mut()[part.clone()];
         match &self.sectors[sector] {
             SectorData::Data(payload) => to.copy_from_slice(&payload[part]),
             SectorData::Lent(payload) => to.copy_from_slice(&payload[part]),

@@ -5,31 +5,9 @@
 //! first. Short payloads, as in simulations, lie one after the other instead, because copying them costs less than
 //! counting references.
 
+use crate::payload::Payload;
 use format::SPARE_BYTES;
 use std::ops::Range;
-use std::sync::Arc;
-
-/// The bytes of a sector, shared by all their users.
-pub type Payload = Arc<[u8]>;
-
-/// A payload with these bytes, in the memory of one that nobody else has, if it has as many.
-pub fn payload_in(memory: Option<Payload>, bytes: &[u8]) -> Payload {
-    if let Some(mut payload) = memory
-        && let Some(memory) = Arc::get_mut(&mut payload)
-        && memory.len() == bytes.len()
-    {
-        memory.copy_from_slice(bytes);
-        return payload;
-    }
-    bytes.into()
-}
-
-/// Looks at the last payloads of a list, because they are to be used: reading all counts at once overlaps their cache misses,
-/// which takes a fraction of the time.
-pub fn touch_last(payloads: &[Payload], count: usize) {
-    let last = &payloads[payloads.len().saturating_sub(count)..];
-    std::hint::black_box(last.iter().map(Arc::strong_count).sum::<usize>());
-}
 
 /// The lengths of payloads that are shared.
 const SHARED_BYTES: std::ops::RangeInclusive<usize> = 512..=ZEROES.len();
@@ -103,12 +81,20 @@ impl Sectors {
         }
     }
 
+    /// A payload that is a part of a longer write.
+    pub fn part(&self, sector: usize) -> Option<&bytes::Bytes> {
+        match &self.bytes {
+            Bytes::Short { .. } => None,
+            Bytes::Shared(sectors) => sectors[sector].payload.as_ref()?.as_part(),
+        }
+    }
+
     /// A payload, to write. It is not shared any more afterwards.
     pub fn payload_mut(&mut self, sector: usize) -> &mut [u8] {
         match &mut self.bytes {
             Bytes::Short { payloads, .. } => &mut payloads[sector * self.payload_bytes..][..self.payload_bytes],
             Bytes::Shared(sectors) => {
-                Arc::make_mut(sectors[sector].payload.get_or_insert_with(|| ZEROES[..self.payload_bytes].into()))
+                sectors[sector].payload.get_or_insert_with(|| ZEROES[..self.payload_bytes].into()).make_mut()
             }
         }
     }
@@ -120,7 +106,7 @@ impl Sectors {
             Bytes::Short { .. } => None,
             Bytes::Shared(sectors) => sectors[sector].payload.as_ref(),
         };
-        shared.map_or_else(|| self.payload(sector).into(), Arc::clone)
+        shared.map_or_else(|| self.payload(sector).into(), Payload::clone)
     }
 
     /// Makes this the payload of a sector.
@@ -132,7 +118,7 @@ impl Sectors {
         assert_eq!(payload.len(), self.payload_bytes, "a payload of another length");
         match &mut self.bytes {
             Bytes::Short { .. } => self.payload_mut(sector).copy_from_slice(payload),
-            Bytes::Shared(sectors) => sectors[sector].payload = Some(Arc::clone(payload)),
+            Bytes::Shared(sectors) => sectors[sector].payload = Some(payload.clone()),
         }
     }
 
@@ -140,7 +126,7 @@ impl Sectors {
     pub fn provide(&mut self, sector: usize, memory: &mut Vec<Payload>) {
         if let Bytes::Shared(sectors) = &mut self.bytes {
             let payload = &mut sectors[sector].payload;
-            if payload.as_mut().and_then(Arc::get_mut).is_none()
+            if payload.as_mut().and_then(Payload::get_mut).is_none()
                 && let Some(memory) = memory.pop()
             {
                 *payload = Some(memory);
@@ -154,7 +140,7 @@ impl Sectors {
             Bytes::Short { .. } => self.payload_mut(sector).copy_from_slice(bytes),
             Bytes::Shared(sectors) => {
                 let payload = &mut sectors[sector].payload;
-                match payload.as_mut().and_then(Arc::get_mut) {
+                match payload.as_mut().and_then(Payload::get_mut) {
                     Some(memory) => memory.copy_from_slice(bytes),
                     None => *payload = Some(bytes.into()),
                 }
@@ -187,10 +173,10 @@ impl Sectors {
         let Bytes::Shared(all) = &mut self.bytes else { return };
         let sectors = &mut all[sectors];
         // Reading all counts at once overlaps their cache misses, which takes a fraction of the time.
-        let counts = sectors.iter().filter_map(|sector| sector.payload.as_ref().map(Arc::strong_count));
+        let counts = sectors.iter().filter_map(|sector| sector.payload.as_ref().map(Payload::owners));
         std::hint::black_box(counts.sum::<usize>());
         let shares = sectors.iter_mut().filter_map(|sector| sector.payload.take());
-        freed.extend(shares.filter(|payload| Arc::strong_count(payload) == 1));
+        freed.extend(shares.filter(Payload::is_reusable));
     }
 
     /// The crc32c of all spare areas and payloads, sector by sector.

@@ -4,8 +4,9 @@
 //! share their memory where they are equal.
 
 use crate::module::{Erased, Module, Put};
+use crate::payload::Payload;
 use crate::place::{BlockAt, UnitAt};
-use crate::sectors::{Payload, Sectors};
+use crate::sectors::Sectors;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! A unit: the sectors of one program command.
 
-use crate::sectors::{Payload, Sectors};
+use crate::payload::Payload;
+use crate::sectors::Sectors;
+use bytes::Bytes;
 use format::{Shape, crc_append, joined_crc, payload_crc};
 
 /// The outcome of reading a sector.
@@ -59,6 +61,11 @@ impl Unit {
     pub fn payload_mut(&mut self, sector: usize) -> &mut [u8] {
         self.crcs[sector] = None;
         self.sectors.payload_mut(sector)
+    }
+
+    /// The payload of a sector that is a part of a longer write: see [`Payload::as_part`].
+    pub fn part(&self, sector: usize) -> Option<&Bytes> {
+        self.sectors.part(sector)
     }
 
     /// A share of the payload of a sector.

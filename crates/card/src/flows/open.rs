@@ -16,8 +16,8 @@ use ftl::recover::{
     self, AssembleError, Assembly, Logged, MemberState, Rescued, ScanError, ScanReport, assemble, scan,
 };
 use ftl::{FoundBlock, Ftl, FtlError, Lba, StreamId};
+use media::RequestData;
 use media::{Flash, LogArea, Media, MediaError, Medium, Shape, persist};
-use media::{Payload, RequestData};
 
 /// Why a card can't be made or started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -344,11 +344,6 @@ impl Card<Storage> {
     /// their first sector; sectors that they cover in part keep the rest.
     pub fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
         self.contents.store.pack(within_first_sector, bytes)
-    }
-
-    /// Appends memory that nobody has any more to pack writes into elsewhere: at most so many payloads.
-    pub fn lend_payloads(&mut self, most: usize, to: &mut Vec<Payload>) {
-        self.contents.store.lend_payloads(most, to);
     }
 }
 

@@ -7,9 +7,9 @@ mod rig;
 use crate::common::{Sim, paths, some};
 use card::{CardConfig, StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
-use files::{Files, Options};
+use files::{Files, Lender, Options};
 use format::CardId;
-use media::{Ended, Media, Medium, RequestData, SectorData, Shape};
+use media::{Ended, Media, Medium, Payload, RequestData, SectorData, Shape, Written};
 use rig::{SECTOR, with_contents};
 
 const CARD: CardId = CardId(*b"a card for tests");
@@ -44,6 +44,7 @@ pub struct Host {
     settled: Time,
     done: Vec<Completion<RequestData>>,
     rng: Rng,
+    lender: Lender,
 }
 
 impl Host {
@@ -52,14 +53,18 @@ impl Host {
         let files = Files::create_on(sim.boxed(), shape, &paths(3), &Options::default()).unwrap();
         let medium = Medium::Outside(Box::new(files));
         let card = StorageCard::format(&config(), medium, CARD, 8, 1).unwrap();
-        Host { sim, card, now: Time::ZERO, settled: Time::ZERO, done: Vec::new(), rng: Rng::stream(1, "steps") }
+        Host::with(sim, card, Rng::stream(1, "steps"))
     }
 
     /// A host of a card that was opened.
     pub fn around(sim: Sim, mut card: StorageCard, seed: u64) -> Host {
-        let (now, rng) = (Time::ZERO, Rng::stream(seed, "steps"));
-        card.start_up(now, &mut Vec::new());
-        Host { sim, card, now, settled: now, done: Vec::new(), rng }
+        card.start_up(Time::ZERO, &mut Vec::new());
+        Host::with(sim, card, Rng::stream(seed, "steps"))
+    }
+
+    fn with(sim: Sim, card: StorageCard, rng: Rng) -> Host {
+        let (now, lender) = (Time::ZERO, Lender::for_bytes(1));
+        Host { sim, card, now, settled: now, done: Vec::new(), rng, lender }
     }
 
     fn is_cut(&self) -> bool {
@@ -115,8 +120,19 @@ impl Host {
         self.ask(request).is_some() && !self.is_cut()
     }
 
+    /// A write that is a part of a longer one: its neighbours are, if they have room, the writes before and after it.
+    fn as_a_part(&mut self, bytes: &[u8]) -> RequestData {
+        let mut memory = self.lender.take(bytes.len()).expect("the card keeps a few sectors");
+        memory.bytes_mut().copy_from_slice(bytes);
+        RequestData::of_sectors([Written::checked(Payload::part(memory.freeze()))])
+    }
+
     pub fn write(&mut self, lba: u32, version: u64) -> bool {
-        let data = self.card.pack(0, &payload(lba, version));
+        let bytes = payload(lba, version);
+        let data = match version % 3 {
+            0 => self.card.pack(0, &bytes),
+            _ => self.as_a_part(&bytes),
+        };
         self.is_done(Request::write(u64::from(lba * SECTOR), SECTOR).with(data))
     }
 
@@ -151,12 +167,11 @@ impl Host {
         let (mut card, report) = opened.map_err(|e| e.0).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         // Each spare area is read twice at most: where its band is identified, and where all of the band is read.
         let most = sim.with(|world| world.frames_read.values().copied().max().unwrap_or(0));
-
         assert!(most <= MOST_READS, "seed {seed}: a start reads a spare area {most} times");
         let reads = report.start_reads.spares.requests;
         assert!(reads <= 2 * units(&shape(&config())), "seed {seed}: {reads} reads of spare areas");
         card.start_up(now, &mut Vec::new());
-        let mut host = Host { sim, card, now, settled, done: Vec::new(), rng };
+        let mut host = Host { now, settled, ..Host::with(sim, card, rng) };
         while !host.card.is_ready() {
             host.step();
         }

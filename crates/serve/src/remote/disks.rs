@@ -9,7 +9,7 @@ use crate::remote::session::RemoteOptions;
 use crate::remote::watch::Watch;
 use crate::stream::wait;
 use crate::waker::Waker;
-use files::{Buffer, Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, PAGE_BYTES, Pinned};
+use files::{Arena, Buffer, Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, PAGE_BYTES};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use slab::Slab;
@@ -368,8 +368,12 @@ impl Disks for ModuleDisks {
         Some(self.epoll.as_fd())
     }
 
-    fn pinned(&self) -> Option<Arc<Pinned>> {
+    fn pinned(&self) -> Option<Arc<Arena>> {
         self.files.pinned()
+    }
+
+    fn gathers(&self, handle: Handle) -> bool {
+        handle.0.is_multiple_of(2) && self.files.gathers(Handle(handle.0 / 2))
     }
 
     fn unique(&mut self) -> u64 {

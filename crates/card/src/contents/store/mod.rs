@@ -30,7 +30,6 @@ use media::{
 use programs::Programs;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Counts of reads, failures and rebuilt sectors since the start, on a card that holds bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,15 +168,9 @@ impl Store {
 
     /// Keeps the memory of a payload for another one, if nobody else has it.
     pub fn keep_memory(&mut self, payload: Payload) {
-        if self.memory.payloads.len() < self.memory.max_payloads && Arc::strong_count(&payload) == 1 {
+        if self.memory.payloads.len() < self.memory.max_payloads && payload.is_reusable() {
             self.memory.payloads.push(payload);
         }
-    }
-
-    /// Gives away memory of payloads: at most so many.
-    pub fn lend_payloads(&mut self, most: usize, to: &mut Vec<Payload>) {
-        let kept = self.memory.payloads.len().saturating_sub(most);
-        to.extend(self.memory.payloads.drain(kept..));
     }
 
     /// Packs what a host writes for a request: a payload for each sector, the first from a place within it on.

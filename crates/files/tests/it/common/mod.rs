@@ -2,8 +2,8 @@
 //! bytes at a time, and what is under way may be torn.
 
 use device::Rng;
-use files::{Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, Options};
-use media::{BlockAt, SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
+use files::{Buffer, Disks, Done, Files, FilesError, Handle, Io, IoKind, Lender, Make, Opened, Options};
+use media::{BlockAt, Payload, SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -141,7 +141,7 @@ impl World {
                 place.chunks_mut(SECTOR).filter(|_| self.rng.below(100) < percent).for_each(|sector| sector.fill(0));
             }
             if let (IoKind::Write { .. }, Some(disk)) = (io.kind, left.get_mut(path)) {
-                for (number, bytes) in io.buffer.bytes().chunks(SECTOR).enumerate() {
+                for (number, bytes) in bytes_of(&io.buffer).chunks(SECTOR).enumerate() {
                     if self.rng.below(100) < percent {
                         disk.durable[io.offset as usize + number * SECTOR..][..bytes.len()].copy_from_slice(bytes);
                     }
@@ -173,7 +173,7 @@ impl World {
 
     fn carry_out(&mut self, mut io: Io) {
         let path = self.open[io.handle.0].clone().unwrap_or_default();
-        let (offset, len) = (io.offset as usize, io.buffer.bytes().len());
+        let (offset, len) = (io.offset as usize, io.buffer.request_bytes());
         let place = match io.kind {
             IoKind::Write { durable: false } if len > 4096 => self.place_of_write(&path, offset, len),
             _ => Some(offset),
@@ -215,7 +215,7 @@ impl World {
                 IoKind::Write { durable } => {
                     let offset = place.expect("not lost");
                     let there = len.min(disk.live.len().saturating_sub(offset));
-                    let bytes = &io.buffer.bytes()[..there];
+                    let bytes = &bytes_of(&io.buffer)[..there];
                     disk.live[offset..offset + there].copy_from_slice(bytes);
                     let sectors = offset / SECTOR..(offset + there) / SECTOR;
                     if durable {
@@ -244,6 +244,11 @@ impl World {
 
 fn libc_eio() -> i32 {
     5
+}
+
+/// The bytes of a write.
+fn bytes_of(buffer: &Buffer) -> Vec<u8> {
+    [&buffer.lead().concat()[..], buffer.bytes()].concat()
 }
 
 impl Disks for Sim {
@@ -318,6 +323,10 @@ impl Disks for Sim {
         None
     }
 
+    fn gathers(&self, _handle: Handle) -> bool {
+        true
+    }
+
     fn unique(&mut self) -> u64 {
         self.with(|world| {
             world.unique += 1;
@@ -372,7 +381,23 @@ pub fn unit(shape: &Shape, at: UnitAt, version: u64) -> Unit {
         spare[20..24].copy_from_slice(&crc.to_le_bytes());
         spare[SPARE_BYTES - 1] = sector as u8;
     }
+    // A disk takes payloads of whole pages from where they lie.
+    if version % 2 == 1 && shape.payload_bytes.is_multiple_of(4096) {
+        lie_in_one_piece(&mut unit);
+    }
     unit
+}
+
+/// Has the payloads of a unit be parts of a long write.
+fn lie_in_one_piece(unit: &mut Unit) {
+    let payloads: Vec<u8> = (0..unit.sectors()).flat_map(|sector| unit.payload(sector).to_vec()).collect();
+    let mut memory = Lender::for_bytes(1).take(payloads.len()).unwrap();
+    memory.bytes_mut().copy_from_slice(&payloads);
+    let (write, payload_bytes) = (memory.freeze(), unit.payload(0).len());
+    for sector in 0..unit.sectors() {
+        let payload = Payload::part(write.slice(sector * payload_bytes..(sector + 1) * payload_bytes));
+        unit.set_payload(sector, &payload, format::payload_crc(&payload));
+    }
 }
 
 /// The contents of a sector that was read.
