@@ -29,7 +29,8 @@
 
 use crate::sizes::SECTOR_BYTES;
 use crate::table::Entry;
-use media::{SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
+use bytes::Bytes;
+use media::{Payload, SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -172,6 +173,24 @@ pub(crate) struct Origin<'a> {
     pub block: &'a Entry,
 }
 
+/// The bytes of a unit that is decoded.
+#[derive(Clone, Copy)]
+pub(crate) enum Read<'a> {
+    /// Payloads are copied.
+    Copied(&'a [u8]),
+    /// Payloads are parts of these bytes.
+    Lent(&'a Bytes),
+}
+
+impl Read<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Read::Copied(bytes) => bytes,
+            Read::Lent(bytes) => bytes,
+        }
+    }
+}
+
 /// Decodes the sectors of a unit whose bits are set in `wanted`. The contents of the other sectors stay as they are,
 /// but their states may change. `was_synced` says whether a sync has ended after the program of a number.
 ///
@@ -184,7 +203,7 @@ pub(crate) fn decode(
     wanted: u64,
     Origin { file, block }: Origin,
     was_synced: impl FnOnce(u64) -> bool,
-    bytes: &[u8],
+    read: Read,
     unit: &mut Unit,
 ) {
     assert_unit(shape, unit);
@@ -193,7 +212,7 @@ pub(crate) fn decode(
     if !block.is_known {
         return all(unit, SectorState::Uncorrectable);
     }
-    let (payloads, rest) = bytes.split_at(payload_area(shape));
+    let (payloads, rest) = read.bytes().split_at(payload_area(shape));
     let frame = rest[..parts(shape) * SECTOR_BYTES].chunks_exact(SECTOR_BYTES).enumerate();
     let (mut program, mut is_whole, mut is_damaged) = (None, true, false);
     for (number, bytes) in frame.clone() {
@@ -226,7 +245,11 @@ pub(crate) fn decode(
         let Part::Present(raw) = look(shape, at, file, block.epoch, number, bytes) else { continue };
         for sector in of_part {
             unit.spare_mut(sector).copy_from_slice(&raw.spares[sector % SPARES]);
-            unit.write_payload(sector, &payloads[sector * payload_bytes..][..payload_bytes]);
+            let place = sector * payload_bytes..(sector + 1) * payload_bytes;
+            match read {
+                Read::Copied(bytes) => unit.write_payload(sector, &bytes[place]),
+                Read::Lent(bytes) => unit.lend_payload(sector, &Payload::part(bytes.slice(place))),
+            }
             unit.set_state(sector, SectorState::Good);
         }
     }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use media::Unit;
 
 /// A unit with more pieces than this is copied.
-const MOST_PIECES: usize = 4;
+const MOST_PIECES: usize = 16;
 /// Pieces begin on pages, and are so many pages long.
 const GRAIN_BYTES: usize = 4096;
 
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
     use media::{Payload, Shape, payload_crc};
 
-    const SECTORS: u32 = 6;
+    const SECTORS: u32 = 18;
 
     fn unit(places: [usize; SECTORS as usize], write: &Bytes) -> Unit {
         let shape = Shape {
@@ -53,19 +53,24 @@ mod tests {
 
     #[test]
     fn payloads_are_taken_from_where_they_lie_if_that_is_few_pieces_of_whole_pages() {
-        let mut lender = crate::Lender::for_bytes(1);
-        let mut memory = lender.take(20 * 4096).unwrap();
+        let mut memory = crate::Lender::for_bytes(1).take(40 * 4096).unwrap();
         memory.bytes_mut().chunks_mut(4096).zip(0..).for_each(|(page, number)| page.fill(number));
         let write = memory.freeze();
-        let pages = |pages: [usize; SECTORS as usize]| unit(pages.map(|page| page * 4096), &write);
-        for in_place in [[3, 4, 5, 6, 7, 8], [9, 10, 11, 3, 4, 5], [0, 1, 3, 4, 6, 8]] {
-            let found = payloads_in_place(&pages(in_place)).expect("it lies in few pieces");
-            assert!(found.iter().map(|payload| usize::from(payload[17])).eq(in_place), "{in_place:?}");
+        let of_pages = |page_of: fn(usize) -> usize| {
+            let pages: [usize; SECTORS as usize] = std::array::from_fn(page_of);
+            (pages, unit(pages.map(|page| page * 4096), &write))
+        };
+        let in_one_piece = of_pages(|sector| sector + 3);
+        let halves_swapped = of_pages(|sector| (sector + 9) % 18);
+        let in_pairs = of_pages(|sector| sector / 2 * 3 + sector % 2);
+        for (pages, unit) in [&in_one_piece, &halves_swapped, &in_pairs] {
+            let found = payloads_in_place(unit).expect("it lies in few pieces");
+            assert!(found.iter().zip(pages).all(|(payload, page)| usize::from(payload[17]) == *page), "{pages:?}");
         }
-        assert_eq!(payloads_in_place(&pages([0, 2, 4, 6, 8, 9])), None, "it lies in five pieces");
-        let between_pages = [0, 4096, 8192, 12_288, 16_384 + 512, 24_576];
+        assert_eq!(payloads_in_place(&of_pages(|sector| 2 * sector).1), None, "it lies in eighteen pieces");
+        let between_pages = std::array::from_fn(|sector| sector * 4096 + 512);
         assert_eq!(payloads_in_place(&unit(between_pages, &write)), None);
-        let mut with_its_own = pages([3, 4, 5, 6, 7, 8]);
+        let (_, mut with_its_own) = in_one_piece;
         with_its_own.payload_mut(2)[0] = 9;
         assert_eq!(payloads_in_place(&with_its_own), None);
     }

@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 use crate::disks::{Handle, IoKind};
 use crate::erase::{Change, Kind, Waiter};
 use crate::files::{BegunHeader, Files, Purpose, is_of_place};
-use crate::frame::{self, Origin, Stamp};
+use crate::frame::{self, Origin, Read, Stamp};
 use crate::gather::payloads_in_place;
 use crate::layout::COPIES;
 use crate::module::{Die, Module, Operation, Sync};
@@ -74,21 +74,21 @@ impl Files {
         self.slots[at.module as usize].dies[at.die as usize] = Die::Busy(operation);
     }
 
-    fn decode(&self, at: UnitAt, wanted: u64, bytes: &[u8], unit: &mut Unit) -> Result<ReadReport, MediaError> {
+    fn decode(&self, at: UnitAt, wanted: u64, read: Option<Read>, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         let module = self.module(at.block.module)?;
         let superblock = &module.superblock;
-        if bytes.is_empty() {
-            // This place of the disk can't be read.
-            (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
-        } else {
+        if let Some(read) = read {
             let number = superblock.layout.block(at.block);
             let origin = Origin { file: superblock.file, block: &module.table[number as usize] };
             let was_synced = |program| superblock.was_synced(program);
-            frame::decode(&self.shape, at, wanted, origin, was_synced, bytes, unit);
+            frame::decode(&self.shape, at, wanted, origin, was_synced, read, unit);
             let is_erased = (0..unit.sectors()).all(|sector| unit.state(sector) == SectorState::Erased);
             if is_erased && module.marks.has_fallen(number, at.row) {
                 (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
             }
+        } else {
+            // This place of the disk can't be read.
+            (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
         }
         Ok(ReadReport::default())
     }
@@ -123,7 +123,7 @@ impl Files {
         self.read_ahead(slot, windows);
         loop {
             match self.module(slot)?.ahead.find(number, layout.unit_bytes()) {
-                Found::There(bytes) => return self.decode(at, wanted, bytes, unit),
+                Found::There(bytes) => return self.decode(at, wanted, Some(Read::Copied(bytes)), unit),
                 Found::InFlight => {}
                 Found::Nowhere => break,
             }
@@ -132,8 +132,8 @@ impl Files {
         let buffer = self.pool.take(layout.unit_bytes());
         let (read, result, buffer) = self.call(handle, IoKind::Read, layout.unit_offset(number), buffer);
         let decoded = match read {
-            Ok(()) => self.decode(at, wanted, buffer.bytes(), unit),
-            Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, wanted, &[], unit),
+            Ok(()) => self.decode(at, wanted, Some(Read::Copied(buffer.bytes())), unit),
+            Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, wanted, None, unit),
             Err(error) => Err(error),
         };
         self.pool.give(buffer);
@@ -276,13 +276,28 @@ impl Media for Files {
     fn read_some(&mut self, at: UnitAt, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         match self.take_end(at.block, |operation| *operation == Operation::Read(at)) {
             Some(Ok(buffer)) => {
-                let decoded = self.decode(at, wanted, buffer.bytes(), unit);
+                if buffer.bytes().is_empty() {
+                    return self.decode(at, wanted, None, unit);
+                }
+                if self.lends(wanted) {
+                    let len = buffer.bytes().len();
+                    let lent = self.pool.lend(buffer, 0..len);
+                    return self.decode(at, wanted, Some(Read::Lent(&lent)), unit);
+                }
+                let decoded = self.decode(at, wanted, Some(Read::Copied(buffer.bytes())), unit);
                 self.pool.give(buffer);
                 decoded
             }
             Some(Err(error)) => Err(error),
             None => self.read_now(at, wanted, unit),
         }
+    }
+
+    /// Memory that is lent holds no more than twice as much as is wanted of it.
+    fn lends(&self, wanted: u64) -> bool {
+        let sectors = self.shape.unit_sectors;
+        let all = u64::MAX >> (u64::BITS - sectors.min(u64::BITS));
+        self.shape.payload_bytes.is_multiple_of(PAGE_BYTES as u32) && 2 * (wanted & all).count_ones() >= sectors
     }
 
     fn read_sectors(&mut self, tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {

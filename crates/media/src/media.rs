@@ -114,6 +114,12 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether [`Media::read_some`] lends the payloads of these sectors where they are read in place of copying them. A payload
+    /// that is lent holds the memory of the whole unit.
+    fn lends(&self, _wanted: u64) -> bool {
+        false
+    }
+
     /// Reads the spare areas of a unit, where a medium keeps them apart from the payloads. Each sector has the outcome that
     /// [`Media::read`] would give it. `true`: the payloads were read as well; otherwise they are undefined.
     fn read_spares(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {

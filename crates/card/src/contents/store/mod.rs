@@ -235,7 +235,7 @@ impl Store {
         self.reads.count(at.band.0, at.die, 1);
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
         // Emulated flash gives shares of its own memory, and would have this memory thrown away.
-        if matches!(self.media, Medium::Outside(_)) {
+        if matches!(self.media, Medium::Outside(_)) && !self.media.lends(wanted) {
             let is_wanted = |sector: &usize| wanted >> sector & 1 == 1;
             (0..unit.sectors()).filter(is_wanted).for_each(|sector| unit.provide(sector, &mut self.memory.payloads));
         }
