@@ -1,6 +1,6 @@
 //! Long writes that clients leave to the card's own thread: a client packs the next one while the last is carried out.
 
-use crate::packing::{self, Packing};
+use crate::packing::Packing;
 use files::Buffer;
 use media::RequestData;
 use parking_lot::Mutex;
@@ -25,14 +25,6 @@ pub(crate) struct Posted {
     pub since: Instant,
 }
 
-impl Posted {
-    /// Packs a write of whole sectors.
-    pub fn pack(client: ClientId, request: &Request, memory: Buffer) -> Posted {
-        let (since, data) = (Instant::now(), packing::pack(memory, request.bytes));
-        Posted { client, request: Request { bytes: &[], ..*request }, data, since }
-    }
-}
-
 #[derive(Default)]
 struct Contents {
     posted: VecDeque<Posted>,
@@ -54,14 +46,27 @@ impl Inbox {
         Inbox { packing, ..Inbox::default() }
     }
 
-    /// Memory to pack writes into, by their lengths; `None`: there is too little, or so many writes may not be posted.
-    pub fn room(&self, writes: impl ExactSizeIterator<Item = usize>) -> Option<Vec<Buffer>> {
+    /// Memory for a write of so many bytes, if there is enough.
+    pub fn memory(&self, bytes: usize) -> Option<Buffer> {
+        self.packing.take(bytes)
+    }
+
+    /// Packs writes of a client to be posted; `None`: there is too little memory, or so many writes may not be posted.
+    pub fn pack<'a>(
+        &self,
+        client: ClientId,
+        writes: impl ExactSizeIterator<Item = &'a Request<'a>>,
+    ) -> Option<Vec<Posted>> {
         let contents = self.contents.lock();
         if contents.is_closed || contents.posted.len() + writes.len() > MOST_POSTED {
             return None;
         }
         drop(contents);
-        writes.map(|bytes| self.packing.take(bytes)).collect()
+        let posted = |request: &Request| {
+            let (since, data) = (Instant::now(), self.packing.pack(request)?);
+            Some(Posted { client, request: request.without_bytes(), data, since })
+        };
+        writes.map(posted).collect()
     }
 
     /// Posts writes; false: nobody will take them any more.
@@ -127,40 +132,61 @@ mod tests {
         Inbox::with(Arc::new(Packing::for_bytes(WRITE as u64)))
     }
 
-    fn room(inbox: &Inbox, writes: usize) -> Option<Vec<Buffer>> {
-        inbox.room(vec![WRITE; writes].into_iter())
+    fn pack(inbox: &Inbox, write: &Request, writes: usize) -> Option<Vec<Posted>> {
+        inbox.pack(ClientId(0), vec![write; writes].into_iter())
     }
 
     #[test]
     fn so_many_writes_are_posted_at_most_and_none_when_it_is_closed() {
-        let inbox = inbox();
-        let short = |writes: usize| inbox.room(vec![4096; writes].into_iter()).is_some();
-        assert!(short(MOST_POSTED) && !short(MOST_POSTED + 1));
-        let memory = room(&inbox, 1).unwrap().remove(0);
-        let bytes = vec![7; WRITE];
-        assert!(inbox.post(vec![Posted::pack(ClientId(0), &Request::write(1, 0, &bytes), memory)]));
-        assert!(short(MOST_POSTED - 1) && !short(MOST_POSTED));
-        assert!(!inbox.close() && inbox.take().is_some());
-        assert!(inbox.close() && !short(1) && !inbox.post(Vec::new()));
+        let (inbox, bytes) = (inbox(), vec![7; 4096]);
+        let write = Request::write(1, 0, &bytes);
+        assert!(pack(&inbox, &write, MOST_POSTED + 1).is_none());
+        assert!(inbox.post(pack(&inbox, &write, MOST_POSTED).unwrap()));
+        assert!(pack(&inbox, &write, 1).is_none());
+        assert!(inbox.take().is_some() && pack(&inbox, &write, 1).is_some());
+        assert!(!inbox.close() && inbox.take_of(ClientId(0)).len() == MOST_POSTED - 1);
+        assert!(inbox.close() && pack(&inbox, &write, 1).is_none() && !inbox.post(Vec::new()));
+    }
+
+    /// The payloads of a write that was packed, which lie one after the other.
+    fn payloads_of(mut packed: Vec<Posted>) -> Vec<Written> {
+        let data = &mut packed[0].data;
+        let written: Vec<Written> = (0..data.payloads()).map(|sector| data.take_written(sector)).collect();
+        let place = |written: &Written| written.payload.as_part().expect("a part of it").as_ptr().addr();
+        assert!(written.windows(2).all(|pair| place(&pair[0]) + 4096 == place(&pair[1])));
+        assert!(written.iter().all(|written| written.crc() == payload_crc(&written.payload)));
+        written
     }
 
     #[test]
     fn a_write_lies_in_one_piece_and_its_memory_is_used_again() {
         let inbox = inbox();
         let bytes: Vec<u8> = (0..WRITE).map(|at| (at / 7) as u8).collect();
+        let write = Request::write(1, 0, &bytes);
         let mut kept = Vec::new();
-        while let Some(memory) = room(&inbox, 1) {
-            let mut data =
-                Posted::pack(ClientId(0), &Request::write(1, 0, &bytes), memory.into_iter().next().unwrap()).data;
-            let written: Vec<Written> = (0..data.payloads()).map(|sector| data.take_written(sector)).collect();
+        while let Some(packed) = pack(&inbox, &write, 1) {
+            let written = payloads_of(packed);
             assert!(written.iter().flat_map(|written| &*written.payload).eq(&bytes));
-            assert!(written.iter().all(|written| written.crc() == payload_crc(&written.payload)));
-            let place = |written: &Written| written.payload.as_part().expect("a part of it").as_ptr() as usize;
-            assert!(written.windows(2).all(|pair| place(&pair[0]) + 4096 == place(&pair[1])));
             kept.push(written);
         }
         assert!(!kept.is_empty());
         kept.clear();
-        assert!(room(&inbox, 1).is_some(), "all of it is back");
+        assert!(pack(&inbox, &write, 1).is_some(), "all of it is back");
+    }
+
+    #[test]
+    fn bytes_that_lie_on_pages_of_memory_that_may_be_kept_are_not_copied() {
+        let inbox = inbox();
+        let mut memory = inbox.packing.take(WRITE + 4096).unwrap();
+        memory.bytes_mut().iter_mut().zip(0u32..).for_each(|(byte, at)| *byte = (at / 5) as u8);
+        let memory = memory.freeze();
+        for (from, is_kept) in [(0, true), (4096, true), (512, false)] {
+            // A part of a request that was divided.
+            let bytes = &memory[from..from + WRITE];
+            let part = Request { shared: Some(&memory), ..Request::write(1, 0, bytes) };
+            let written = payloads_of(pack(&inbox, &part, 1).unwrap());
+            assert!(written.iter().flat_map(|written| &*written.payload).eq(part.bytes));
+            assert_eq!(written[0].payload.as_ptr() == part.bytes.as_ptr(), is_kept, "from {from}");
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! A client of one shard.
 
 use crate::engine::Engine;
-use crate::inbox::{LONG_BYTES, Posted};
+use crate::inbox::LONG_BYTES;
 use crate::reply::{Bell, Reply};
 use crate::shared::Shared;
 use crate::state::State;
 use device::{Operation, SECTOR_BYTES};
+use files::Buffer;
 use parking_lot::MutexGuard;
 use session::{ClientId, Request};
 use std::os::fd::OwnedFd;
@@ -104,6 +105,11 @@ impl Lane {
         }
     }
 
+    /// Memory for a write that can be left to the card's own thread from where it lies.
+    pub fn memory(&self, bytes: usize) -> Option<Buffer> {
+        if self.posts && bytes >= LONG_BYTES as usize { self.shared.inbox.memory(bytes) } else { None }
+    }
+
     /// Leaves requests to the card's own thread if all of them are long writes of whole sectors; false: they are not, or the
     /// thread has enough to do.
     fn post<'a>(&mut self, requests: impl Iterator<Item = Request<'a>> + Clone) -> bool {
@@ -116,15 +122,17 @@ impl Lane {
                 [range.offset_bytes, range.len_bytes.into()].iter().all(|at| at.is_multiple_of(SECTOR_BYTES));
             request.operation == Operation::Write && is_whole && range.len_bytes >= LONG_BYTES
         };
-        let writes = requests.clone().count();
-        if writes == 0 || !requests.clone().all(|request| is_long(&request)) {
+        if !requests.clone().all(|request| is_long(&request)) {
+            return false;
+        }
+        let requests: Vec<Request> = requests.collect();
+        let writes = requests.len();
+        if writes == 0 {
             return false;
         }
         let inbox = &self.shared.inbox;
-        let lengths: Vec<usize> = requests.clone().map(|request| request.bytes.len()).collect();
-        let Some(room) = inbox.room(lengths.into_iter()) else { return false };
-        let packed = requests.zip(room).map(|(request, memory)| Posted::pack(self.client, &request, memory));
-        if !inbox.post(packed.collect()) {
+        let Some(packed) = inbox.pack(self.client, requests.iter()) else { return false };
+        if !inbox.post(packed) {
             return false;
         }
         self.waits.posted(writes);

@@ -46,6 +46,7 @@ mod timing;
 mod together;
 mod volume_control;
 mod volumes;
+mod write_memory;
 
 pub use control::Action;
 pub use engine::Start;
@@ -66,3 +67,4 @@ pub use stats::{BOUNDS_NS, Buckets, Explained, Explanation, Kind, Latency, Stats
 pub use status::{LogStatus, ModuleState, ModuleStatus, Snapshot, Status};
 pub use timing::{Timing, without_timing};
 pub use volume_control::{VolumeChange, VolumeStatus, VolumesStatus};
+pub use write_memory::WriteMemory;

@@ -4,6 +4,7 @@ use crate::inside::Inside;
 use crate::lane::Lane;
 use crate::over::Over;
 use crate::reply::Reply;
+use crate::write_memory::WriteMemory;
 use session::Request;
 use std::os::fd::OwnedFd;
 
@@ -61,6 +62,12 @@ impl Port {
                 }
             }
         }
+    }
+
+    /// Memory to receive so many bytes of a write into.
+    pub fn write_memory(&self, bytes: usize) -> WriteMemory {
+        let lent = self.card.lanes.iter().find_map(|lane| lane.memory(bytes));
+        lent.map_or_else(|| WriteMemory::new(bytes), WriteMemory::lent)
     }
 
     /// Appends the replies that have come since.

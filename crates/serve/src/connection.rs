@@ -230,9 +230,10 @@ impl<'a> Client<'a> {
             return 0;
         }
         if matches!(request.command(), Command::Write { .. }) && payload.len() < request.length_bytes() as usize {
-            let mut bytes = vec![0; request.length_bytes() as usize];
-            bytes[..payload.len()].copy_from_slice(&self.line.input[payload.clone()]);
-            self.partial = Some(Partial { request, payload: Target { bytes, received: payload.len() } });
+            let Some(port) = &self.line.port else { unreachable!("requests come after an export was chosen") };
+            let mut memory = port.write_memory(request.length_bytes() as usize);
+            memory.bytes_mut()[..payload.len()].copy_from_slice(&self.line.input[payload.clone()]);
+            self.partial = Some(Partial { request, payload: Target { memory, received: payload.len() } });
             return 0;
         }
         let answered = if request.command() == Command::Read { request.length_bytes() as usize } else { 0 };
@@ -283,7 +284,10 @@ impl<'a> Client<'a> {
         let Some(port) = &mut self.line.port else { unreachable!("requests come after an export was chosen") };
         let mut requests = Vec::with_capacity(self.parsed.len() + 1);
         let mut at_once = Vec::new();
-        requests.extend(whole.iter().filter_map(|partial| for_card(&partial.request, &partial.payload.bytes)));
+        let whole = whole.map(|partial| (partial.request, partial.payload.memory.freeze()));
+        requests.extend(whole.iter().filter_map(|(request, bytes)| {
+            for_card(request, bytes).map(|for_card| live::Request { shared: Some(bytes), ..for_card })
+        }));
         for Parsed { slot, payload } in self.parsed.drain(..) {
             let Some(request) = &self.requests[slot] else { unreachable!("it was just parsed") };
             match for_card(request, &self.line.input[payload]) {
@@ -294,9 +298,9 @@ impl<'a> Client<'a> {
         if !requests.is_empty() {
             port.submit(&requests, &mut self.line.replies);
         }
-        if let Some(partial) = whole {
-            let slot = partial.request.slot();
-            self.requests[slot] = Some(partial.request);
+        if let Some((request, _)) = whole {
+            let slot = request.slot();
+            self.requests[slot] = Some(request);
         }
         at_once.into_iter().for_each(|slot| self.reply_at_once(slot));
     }

@@ -14,7 +14,7 @@ use crate::shared::{Limits, Shared};
 use crate::stream::{MAX_UNSENT_BYTES, Received, Stream, wait};
 use crate::waker::Waker;
 use crate::wire;
-use live::Bell;
+use live::{Bell, WriteMemory};
 use rustix::event::{PollFd, PollFlags};
 use std::collections::VecDeque;
 use std::io;
@@ -69,13 +69,13 @@ pub(crate) enum Ended {
 
 /// A payload that is received straight to its place.
 pub(crate) struct Target {
-    pub bytes: Vec<u8>,
+    pub memory: WriteMemory,
     pub received: usize,
 }
 
 impl Target {
     pub fn is_whole(&self) -> bool {
-        self.received == self.bytes.len()
+        self.received == self.memory.len_bytes()
     }
 }
 
@@ -425,7 +425,7 @@ impl<'a> Line<'a> {
     fn receive(&mut self, waits: bool, target: Option<&mut Target>) -> Result<bool, Ended> {
         let received = match target {
             Some(target) => {
-                let received = self.stream.receive(&mut target.bytes[target.received..], waits)?;
+                let received = self.stream.receive(&mut target.memory.bytes_mut()[target.received..], waits)?;
                 if let Received::Bytes(bytes) = received {
                     target.received += bytes;
                 }

@@ -8,7 +8,7 @@
 
 use crate::reply::Reply;
 use crate::shelf::DiskPort;
-use live::{Live, Request};
+use live::{Live, Request, WriteMemory};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -64,6 +64,14 @@ impl Port {
                 replies.extend(came.drain(..).map(Reply::from));
             }
             Port::Disk(port) => port.submit(requests, replies),
+        }
+    }
+
+    /// Memory to receive a write into, as [`live::Port::write_memory`] gives it.
+    pub fn write_memory(&self, bytes: usize) -> WriteMemory {
+        match self {
+            Port::Card { port, .. } => port.write_memory(bytes),
+            Port::Disk(_) => WriteMemory::new(bytes),
         }
     }
 

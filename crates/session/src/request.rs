@@ -1,6 +1,7 @@
 //! Requests of clients, and the replies to them.
 
 use crate::client::ClientId;
+use bytes::Bytes;
 use device::{ByteRange, Operation, Time};
 
 /// A request of a client. Offsets and lengths are bytes, of any alignment.
@@ -16,6 +17,8 @@ pub struct Request<'a> {
     pub fua: bool,
     /// The bytes of a write; of all else none.
     pub bytes: &'a [u8],
+    /// Memory that these bytes are a part of, if it may be kept in place of a copy.
+    pub shared: Option<&'a Bytes>,
     /// All of a trimmed range reads as zeroes afterwards, also the parts of sectors at its edges.
     pub reads_zero: bool,
     /// The range keeps its room: zeroes are written, and nothing is trimmed.
@@ -28,7 +31,7 @@ impl<'a> Request<'a> {
     fn new(tag: u64, operation: Operation, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
         let (bytes, fua, reads_zero, keeps_room, is_part) = (&[][..], false, false, false, false);
         let range = ByteRange { offset_bytes, len_bytes };
-        Request { tag, operation, range, fua, bytes, reads_zero, keeps_room, is_part }
+        Request { tag, operation, range, fua, bytes, shared: None, reads_zero, keeps_room, is_part }
     }
 
     /// A read; the device brings its bytes.
@@ -58,6 +61,11 @@ impl<'a> Request<'a> {
     /// Makes durable what was acknowledged before, to whichever client.
     pub fn flush(tag: u64) -> Request<'a> {
         Request::new(tag, Operation::Flush, 0, 0)
+    }
+
+    /// The same, whose bytes are elsewhere.
+    pub fn without_bytes(self) -> Request<'static> {
+        Request { bytes: &[], shared: None, ..self }
     }
 
     /// The same, durable when it is acknowledged.

@@ -28,9 +28,7 @@ struct Part {
 
 impl Part {
     fn new((shard, request): ToShard) -> Part {
-        let Request { tag, operation, range, fua, bytes, reads_zero, keeps_room, is_part } = request;
-        let request = Request { tag, operation, range, fua, bytes: &[], reads_zero, keeps_room, is_part };
-        Part { shard, request, bytes: bytes.to_vec() }
+        Part { shard, request: request.without_bytes(), bytes: request.bytes.to_vec() }
     }
 
     fn request(&self) -> Request<'_> {
