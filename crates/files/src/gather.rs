@@ -1,20 +1,19 @@
 //! Payloads of a unit that a disk can be given where they lie, because they are parts of long writes.
 
+use crate::sizes::PAGE_BYTES;
 use bytes::Bytes;
 use media::Unit;
 
 /// A unit with more pieces than this is copied.
 const MOST_PIECES: usize = 16;
-/// Pieces begin on pages, and are so many pages long.
-const GRAIN_BYTES: usize = 4096;
 
-/// The payloads of a unit, if they are parts of longer writes that lie in few pieces one after the other.
+/// The payloads of a unit, if they are parts of longer writes, lie on pages, and lie in few pieces one after the other.
 pub(crate) fn payloads_in_place(unit: &Unit) -> Option<Vec<Bytes>> {
     let (mut pieces, mut next) = (0, 0);
     for sector in 0..unit.sectors() {
         let part = unit.part(sector)?;
         let place = part.as_ptr() as usize;
-        if !place.is_multiple_of(GRAIN_BYTES) || !part.len().is_multiple_of(GRAIN_BYTES) {
+        if ![place, part.len()].iter().all(|bytes| bytes.is_multiple_of(PAGE_BYTES as usize)) {
             return None;
         }
         pieces += usize::from(place != next);

@@ -93,6 +93,26 @@ impl Files {
         Ok(ReadReport::default())
     }
 
+    /// Decodes a unit that was read: its payloads are copied, or parts of the buffer. Without bytes, this place of the disk
+    /// can't be read.
+    fn decode_buffer(
+        &mut self,
+        at: UnitAt,
+        wanted: u64,
+        buffer: Buffer,
+        unit: &mut Unit,
+    ) -> Result<ReadReport, MediaError> {
+        let len = buffer.bytes().len();
+        if len > 0 && self.lends(wanted) {
+            let lent = self.pool.lend(buffer, 0..len);
+            return self.decode(at, wanted, Some(Read::Lent(&lent)), unit);
+        }
+        let read = (len > 0).then(|| Read::Copied(buffer.bytes()));
+        let decoded = self.decode(at, wanted, read, unit);
+        self.pool.give(buffer);
+        decoded
+    }
+
     /// Waits for the write of a header copy that was begun. Returns its result if it wrote these bytes.
     fn end_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) -> Option<Result<(), MediaError>> {
         loop {
@@ -131,13 +151,16 @@ impl Files {
         }
         let buffer = self.pool.take(layout.unit_bytes());
         let (read, result, buffer) = self.call(handle, IoKind::Read, layout.unit_offset(number), buffer);
-        let decoded = match read {
-            Ok(()) => self.decode(at, wanted, Some(Read::Copied(buffer.bytes())), unit),
-            Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, wanted, None, unit),
-            Err(error) => Err(error),
-        };
-        self.pool.give(buffer);
-        decoded
+        match read {
+            Ok(()) => self.decode_buffer(at, wanted, buffer, unit),
+            Err(error) => {
+                self.pool.give(buffer);
+                match is_of_place(result) && self.answers(handle) {
+                    true => self.decode(at, wanted, None, unit),
+                    false => Err(error),
+                }
+            }
+        }
     }
 
     /// Whether a file with an unreadable place can be read at all.
@@ -275,19 +298,7 @@ impl Media for Files {
 
     fn read_some(&mut self, at: UnitAt, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         match self.take_end(at.block, |operation| *operation == Operation::Read(at)) {
-            Some(Ok(buffer)) => {
-                if buffer.bytes().is_empty() {
-                    return self.decode(at, wanted, None, unit);
-                }
-                if self.lends(wanted) {
-                    let len = buffer.bytes().len();
-                    let lent = self.pool.lend(buffer, 0..len);
-                    return self.decode(at, wanted, Some(Read::Lent(&lent)), unit);
-                }
-                let decoded = self.decode(at, wanted, Some(Read::Copied(buffer.bytes())), unit);
-                self.pool.give(buffer);
-                decoded
-            }
+            Some(Ok(buffer)) => self.decode_buffer(at, wanted, buffer, unit),
             Some(Err(error)) => Err(error),
             None => self.read_now(at, wanted, unit),
         }

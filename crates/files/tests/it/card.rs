@@ -181,7 +181,7 @@ impl Host {
 
 #[test]
 pub fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module() {
-    let (mut cuts, mut lost_modules, mut unflushed) = (0, 0, 0);
+    let (mut cuts, mut lost_modules, mut unflushed, mut gathered) = (0, 0, 0, 0);
     for seed in 0..150 {
         let sim = Sim::new(seed);
         let mut rng = Rng::stream(seed, "card");
@@ -230,8 +230,10 @@ pub fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_modu
             }
             host.card.ftl().check().unwrap();
         }
+        gathered += sim.with(|world| world.gathered);
     }
     assert!(cuts == 600 && lost_modules > 50 && unflushed > 5_000, "{cuts} {lost_modules} {unflushed}");
+    assert!(gathered > 5_000, "{gathered} units were written from where their payloads lay");
 }
 
 /// The bytes that starts read of bands of which the end is not durable yet, held against the payloads of these bands.

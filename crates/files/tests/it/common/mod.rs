@@ -24,6 +24,8 @@ pub struct Disk {
 #[derive(Debug)]
 pub struct World {
     pub disks: BTreeMap<PathBuf, Disk>,
+    /// Writes that had payloads where they lay.
+    pub gathered: u64,
     open: Vec<Option<PathBuf>>,
     queue: Vec<Io>,
     done: Vec<Done>,
@@ -64,6 +66,7 @@ impl Sim {
     pub fn new(seed: u64) -> Sim {
         Sim(Arc::new(Mutex::new(World {
             disks: BTreeMap::new(),
+            gathered: 0,
             open: Vec::new(),
             queue: Vec::new(),
             done: Vec::new(),
@@ -296,7 +299,10 @@ impl Disks for Sim {
     }
 
     fn begin(&mut self, io: Io) {
-        self.with(|world| world.queue.push(io));
+        self.with(|world| {
+            world.gathered += u64::from(!io.buffer.lead().is_empty());
+            world.queue.push(io);
+        });
     }
 
     fn submit(&mut self) -> io::Result<()> {
