@@ -1,17 +1,7 @@
-//! Models of drives miss those figures of their data sheets that docs/datasheets.md says they miss, and no others.
+//! Models of drives have the figures of their data sheets, as docs/datasheets.md says.
 
 use crate::common::run;
 use serde_json::Value;
-use std::path::Path;
-
-/// The misses that the page states: a card and the label of a figure, a line each.
-fn stated() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/datasheets.md");
-    let text = std::fs::read_to_string(path).expect("the page");
-    let (_, listed) = text.split_once("```text\n").expect("a list");
-    let (listed, _) = listed.split_once("\n```").expect("its end");
-    listed.lines().map(ToOwned::to_owned).collect()
-}
 
 fn compared(arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
     let output = run(arguments);
@@ -32,22 +22,20 @@ fn missed(tables: &[Value]) -> Vec<String> {
 /// Drives with flash of each kind, one with a map in the host's memory, and one without flash.
 #[test]
 #[ignore = "proof: steady states and lives of five drives, half a minute"]
-fn drives_of_each_kind_miss_no_figure_but_those_that_are_stated() {
+fn drives_of_each_kind_miss_no_figure() {
     let cards = ["intel-p4500-1tb", "intel-p3700-2tb", "samsung-845dc-evo-960", "samsung-980-1tb", "intel-p5800x-400"];
     for card in cards {
-        let (_, tables) = compared(&["validate", "--datasheets", "--card", card, "--json", "-"]);
-        let of_card = stated().into_iter().filter(|line| line.starts_with(&format!("{card}: ")));
-        assert_eq!(missed(&tables), of_card.collect::<Vec<_>>(), "{card}");
+        let (code, tables) = compared(&["validate", "--datasheets", "--card", card, "--json", "-"]);
+        assert_eq!((code, missed(&tables)), (Some(0), vec![]), "{card}");
     }
 }
 
 #[test]
 #[ignore = "soak: steady states and lives of some dozen drives, some minutes"]
-fn soak_drives_miss_no_figure_of_their_data_sheets_but_those_that_are_stated() {
+fn soak_drives_miss_no_figure_of_their_data_sheets() {
     let (code, tables) = compared(&["validate", "--datasheets", "--json", "-"]);
     assert!(tables.len() >= 12, "{} drives", tables.len());
-    assert_eq!(missed(&tables), stated());
-    assert_eq!(code, Some(1), "a miss is an exit code of 1");
+    assert_eq!((code, missed(&tables)), (Some(0), vec![]));
     let points = tables.iter().flat_map(|table| table["points"].as_array().unwrap());
     let predicted = |point: &&Value| !point["label"].as_str().unwrap().contains("(given)");
     let lives = |point: &&Value| point["unit"] == "TB" && point["holds"] == true;
