@@ -1,74 +1,56 @@
 //! The thread that replies to what the card answers later.
+//!
+//! Waking a thread costs more than most requests do. Where the card's modules are files, this thread hears them itself: a
+//! request wakes the thread that takes it from the kernel, and this one when the disk has answered.
 
+use crate::fuse::bell::{LaneBell, MountBell};
 use crate::fuse::lane::Lane;
-use live::{Bell, Live};
+use live::Live;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread::{JoinHandle, Thread};
-
-/// The lanes that have answers, and the thread to wake for them.
-#[derive(Default)]
-struct Rung {
-    lanes: Vec<AtomicBool>,
-    stops: AtomicBool,
-    thread: OnceLock<Thread>,
-}
-
-impl Rung {
-    fn wake(&self) {
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
-    }
-}
-
-struct LaneBell {
-    rung: Arc<Rung>,
-    lane: usize,
-}
-
-impl Bell for LaneBell {
-    fn ring(&self) {
-        self.rung.lanes[self.lane].store(true, Ordering::Release);
-        self.rung.wake();
-    }
-}
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 /// All lanes, and their thread, which ends when this is dropped.
 pub(in crate::fuse) struct Answers {
     pub lanes: Arc<[Lane]>,
-    rung: Arc<Rung>,
+    bell: Arc<MountBell>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Answers {
-    pub fn new(live: &Live, volume: Option<u32>, lanes: usize) -> io::Result<Answers> {
-        let rung = Arc::new(Rung { lanes: (0..lanes).map(|_| AtomicBool::new(false)).collect(), ..Rung::default() });
-        let lane = |lane| {
-            let bell = Arc::new(LaneBell { rung: Arc::clone(&rung), lane });
+    /// Ways to the card for so many threads that take requests from the kernel. A slow medium has one way for all of them.
+    pub fn new(live: &Live, volume: Option<u32>, threads: usize) -> io::Result<Answers> {
+        let bell = MountBell::new(threads)?;
+        let port = |lane| {
+            let bell = Arc::new(LaneBell { bell: Arc::clone(&bell), lane });
             let port = match volume {
                 None => Some(live.port(bell)),
                 Some(id) => live.volume_port(id, bell),
             };
             // A volume was deleted since it was asked for.
-            Ok(Lane::new(port.ok_or(io::ErrorKind::NotFound)?))
+            port.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
-        let lanes: Arc<[Lane]> = (0..lanes).map(lane).collect::<io::Result<Vec<Lane>>>()?.into();
-        let (for_thread, lanes_of_thread) = (Arc::clone(&rung), Arc::clone(&lanes));
+        let mut first = port(0)?;
+        let media = first.listen();
+        let mut lanes = vec![Lane::new(first, media.len(), &bell)];
+        if media.is_empty() {
+            for lane in 1..threads {
+                lanes.push(Lane::new(port(lane)?, 0, &bell));
+            }
+        }
+        let lanes: Arc<[Lane]> = lanes.into();
+        let (for_thread, lanes_of_thread) = (Arc::clone(&bell), Arc::clone(&lanes));
         let thread = std::thread::Builder::new()
             .name("fuse-answers".into())
-            .spawn(move || run(&for_thread, &lanes_of_thread))?;
-        // Nothing was asked yet, so nothing has rung.
-        rung.thread.set(thread.thread().clone()).expect("set once");
-        Ok(Answers { lanes, rung, thread: Some(thread) })
+            .spawn(move || run(&for_thread, &lanes_of_thread, &media))?;
+        Ok(Answers { lanes, bell, thread: Some(thread) })
     }
 }
 
 impl Drop for Answers {
     fn drop(&mut self) {
-        self.rung.stops.store(true, Ordering::Release);
-        self.rung.wake();
+        self.bell.stop();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread is its own message.
             let _ = thread.join();
@@ -76,17 +58,17 @@ impl Drop for Answers {
     }
 }
 
-fn run(rung: &Rung, lanes: &[Lane]) {
-    while !rung.stops.load(Ordering::Acquire) {
-        let mut any = false;
-        for (rang, lane) in rung.lanes.iter().zip(lanes) {
-            if rang.swap(false, Ordering::AcqRel) {
-                lane.answered();
-                any = true;
-            }
+/// `media` are those of the first lane, by shard.
+fn run(bell: &MountBell, lanes: &[Lane], media: &[OwnedFd]) {
+    let mut readable = Vec::new();
+    while !bell.stops() {
+        let watched: Vec<usize> = lanes[0].watched();
+        let of_shards: Vec<(usize, &OwnedFd)> = watched.iter().map(|shard| (*shard, &media[*shard])).collect();
+        if bell.wait(&of_shards, &mut readable).is_err() {
+            // Without memory to wait with, the card is asked at once.
+            readable.extend(&watched);
         }
-        if !any {
-            std::thread::park();
-        }
+        (0..lanes.len()).filter(|lane| bell.rang_for(*lane)).for_each(|lane| lanes[lane].answered());
+        readable.drain(..).for_each(|shard| lanes[0].hear(shard));
     }
 }

@@ -197,7 +197,7 @@ impl Filesystem for Disk {
         if len == 0 {
             return reply.data(&[]);
         }
-        self.lane().call(Pending::Read(reply), live::Request::read(0, offset, len));
+        self.lane().read(reply, offset, len);
     }
 
     fn write(

@@ -1,11 +1,13 @@
 //! A way to the card, and the requests of the kernel that went this way and have no answer yet.
 
+use crate::fuse::bell::MountBell;
 use crate::fuse::error::errno;
 use crate::fuse::range::Range;
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use live::{Port, ReadData, Reply, ReplyError, Request};
 use parking_lot::Mutex;
 use slab::Slab;
+use std::sync::Arc;
 
 /// A request of the kernel that waits for the card.
 pub(in crate::fuse) enum Pending {
@@ -19,16 +21,28 @@ pub(in crate::fuse) enum Pending {
 /// A request of the kernel, and the card's reply to it.
 type Answered = (Pending, Result<ReadData, ReplyError>);
 
-/// See the module. Each thread that reads from the kernel has its own; the thread of answers comes to all.
-pub(in crate::fuse) struct Lane(Mutex<Inner>);
+/// See the module. Each thread that takes requests from the kernel has its own where the card answers at once. Where its
+/// medium is slow, all have the same one; the thread of answers comes to all.
+pub(in crate::fuse) struct Lane {
+    inner: Mutex<Inner>,
+    /// Reads that arrived while another thread asked the card: it submits them together, and nobody waits for it.
+    arrived: Mutex<Vec<(Pending, Request<'static>)>>,
+    bell: Arc<MountBell>,
+}
 
 struct Inner {
     port: Port,
     pending: Slab<Pending>,
     replies: Vec<Reply>,
+    /// Whether the thread of answers watches the medium of each shard. It watches one for nothing at most once.
+    watches: Vec<bool>,
 }
 
 impl Inner {
+    fn keep(&mut self, pending: Pending) -> u64 {
+        self.pending.insert(pending) as u64
+    }
+
     fn take(&mut self) -> Vec<Answered> {
         let pending = &mut self.pending;
         self.replies.drain(..).map(|reply| (pending.remove(reply.tag as usize), reply.result)).collect()
@@ -36,37 +50,95 @@ impl Inner {
 }
 
 impl Lane {
-    pub fn new(port: Port) -> Lane {
-        Lane(Mutex::new(Inner { port, pending: Slab::new(), replies: Vec::new() }))
+    /// The way of a client that hears so many media.
+    pub fn new(port: Port, media: usize, bell: &Arc<MountBell>) -> Lane {
+        let inner = Inner { port, pending: Slab::new(), replies: Vec::new(), watches: vec![true; media] };
+        Lane { inner: Mutex::new(inner), arrived: Mutex::default(), bell: Arc::clone(bell) }
     }
 
     /// Submits a request of the kernel to the card, and replies to what is answered.
     pub fn call(&self, pending: Pending, request: Request) {
         let answered = self.submit(pending, request);
         self.reply(answered);
+        self.submit_arrived();
+    }
+
+    /// Submits a read as [`Lane::call`] does, or leaves it to the thread that is asking the card.
+    pub fn read(&self, reply: ReplyData, offset_bytes: u64, len_bytes: u32) {
+        self.arrived.lock().push((Pending::Read(reply), Request::read(0, offset_bytes, len_bytes)));
+        self.submit_arrived();
     }
 
     /// Replies to what was answered since.
     pub fn answered(&self) {
-        let answered = {
-            let mut inner = self.0.lock();
-            let Inner { port, replies, .. } = &mut *inner;
-            port.replies(replies);
-            inner.take()
-        };
+        let answered = self.ask(&mut self.inner.lock(), |port, replies| port.replies(replies));
         self.reply(answered);
+        self.submit_arrived();
+    }
+
+    /// The shards whose medium is to be watched.
+    pub fn watched(&self) -> Vec<usize> {
+        let inner = self.inner.lock();
+        let watched = (0..inner.watches.len()).filter(|shard| inner.watches[*shard]).collect();
+        drop(inner);
+        self.submit_arrived();
+        watched
+    }
+
+    /// Replies to what a medium that has done something has brought.
+    pub fn hear(&self, shard: usize) {
+        let mut inner = self.inner.lock();
+        // If another thread hears it, it is watched again when this lane has to.
+        inner.watches[shard] = inner.port.hears(shard);
+        let answered = match inner.watches[shard] {
+            true => self.ask(&mut inner, |port, replies| port.hear(shard, replies)),
+            false => Vec::new(),
+        };
+        drop(inner);
+        self.reply(answered);
+        self.submit_arrived();
     }
 
     /// Finds the written and unwritten parts of a range as [`Port::extents`] does, at most `most` of them.
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
-        self.0.lock().port.extents(offset_bytes, len_bytes, most)
+        let extents = self.inner.lock().port.extents(offset_bytes, len_bytes, most);
+        self.submit_arrived();
+        extents
+    }
+
+    /// Submits the reads that have arrived, unless another thread asks the card: it does so afterwards. Each thread that has
+    /// asked the card ends with this, so that no read is left.
+    fn submit_arrived(&self) {
+        while !self.arrived.lock().is_empty() {
+            let Some(mut inner) = self.inner.try_lock() else { return };
+            let arrived = std::mem::take(&mut *self.arrived.lock());
+            let with_tag = |(pending, request)| Request { tag: inner.keep(pending), ..request };
+            let requests: Vec<Request> = arrived.into_iter().map(with_tag).collect();
+            let answered = self.ask(&mut inner, |port, replies| port.submit(&requests, replies));
+            drop(inner);
+            self.reply(answered);
+        }
     }
 
     fn submit(&self, pending: Pending, request: Request) -> Vec<Answered> {
-        let mut inner = self.0.lock();
-        let tag = inner.pending.insert(pending) as u64;
-        let Inner { port, replies, .. } = &mut *inner;
-        port.submit(&[Request { tag, ..request }], replies);
+        let mut inner = self.inner.lock();
+        let tag = inner.keep(pending);
+        self.ask(&mut inner, |port, replies| port.submit(&[Request { tag, ..request }], replies))
+    }
+
+    /// Asks the card, and has the thread of answers watch the media that have to be heard from now on.
+    fn ask(&self, inner: &mut Inner, ask: impl FnOnce(&mut Port, &mut Vec<Reply>)) -> Vec<Answered> {
+        let Inner { port, replies, watches, .. } = inner;
+        ask(port, replies);
+        let mut changes = false;
+        for (shard, watches) in watches.iter_mut().enumerate() {
+            if !*watches && port.hears(shard) {
+                (*watches, changes) = (true, true);
+            }
+        }
+        if changes {
+            self.bell.ring();
+        }
         inner.take()
     }
 

@@ -5,7 +5,7 @@
 //!
 //! A request is handed to the card by the thread that read it from the kernel. The same thread replies
 //! to a request that the card answers at once, as a card in memory nearly always does; a reply that takes time is sent
-//! when the card's bell rings, and the kernel sends further requests meanwhile.
+//! by another thread, when the card's bell rings or its medium has answered. The kernel sends further requests meanwhile.
 //!
 //! Invariants:
 //! - no page cache lies in between: a file is always opened for direct I/O;
@@ -14,6 +14,7 @@
 //! - a file system that was mounted is unmounted when [`Mounted`] is dropped, also while a panic unwinds.
 
 mod answers;
+mod bell;
 mod disk;
 mod error;
 mod lane;

@@ -1,7 +1,7 @@
 //! The file against a plain copy, its ends and holes, and how it comes and goes. Needs root and /dev/fuse; says so
 //! otherwise.
 
-use super::common::{Card, Loop, MIB, is_mounted, run};
+use super::common::{Card, Loop, MIB, is_mounted, mount, run};
 use attach::fuse::{FuseError, Options};
 use device::Rng;
 use live::{Action, Timing};
@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,11 @@ const HOLE: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KE
 const ZEROES: FallocateFlags = FallocateFlags::ZERO_RANGE.union(FallocateFlags::KEEP_SIZE);
 
 fn open(card: &Card) -> File {
-    File::options().read(true).write(true).open(card.file()).unwrap()
+    open_at(card.folder.path())
+}
+
+fn open_at(folder: &Path) -> File {
+    File::options().read(true).write(true).open(folder.join(attach::fuse::FILE)).unwrap()
 }
 
 fn errno(error: io::Error) -> i32 {
@@ -79,6 +84,37 @@ fn the_file_reads_as_what_was_written_to_it() {
                 });
             }
         });
+    }
+}
+
+/// Each mount hears the modules only while no other client does. So reads of one make the other look in vain, and it must not
+/// miss the answers to its own afterwards.
+#[test]
+fn two_mounts_of_a_card_in_files_hear_its_modules_by_turns() {
+    for shards in [1, 3] {
+        let Some(card) = Card::in_files(SIZE, shards) else { return };
+        let second = tempfile::tempdir().unwrap();
+        let _mounted = mount(&card.live, second.path());
+        let (sender, ends) = std::sync::mpsc::channel();
+        let part = SIZE / 4;
+        for thread in 0..4 {
+            let file = open_at(if thread % 2 == 0 { card.folder.path() } else { second.path() });
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                let mut plain = vec![0; part as usize];
+                for turn in 0..20 {
+                    a_while(&file, &mut plain, part * thread, 100 * thread + turn, 15);
+                    plain.chunks(8192).enumerate().step_by(16).for_each(|(at, chunk)| {
+                        is_as(&file, chunk, part * thread + 8192 * at as u64);
+                    });
+                    std::thread::sleep(Duration::from_millis(turn % 4));
+                }
+                sender.send(()).unwrap();
+            });
+        }
+        for _ in 0..4 {
+            ends.recv_timeout(Duration::from_secs(60)).expect("all requests are answered");
+        }
     }
 }
 

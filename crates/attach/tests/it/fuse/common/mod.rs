@@ -4,8 +4,9 @@
 pub mod trees;
 
 use attach::fuse::{Mounted, Options};
-use live::{Live, Start, Timing};
-use media::{Flash, Physics};
+use files::Files;
+use live::{Live, Start, Timing, on_files};
+use media::{Flash, Medium, Physics};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,11 +41,17 @@ fn permitted() -> bool {
     root && fuse
 }
 
+pub fn mount(live: &Arc<Live>, folder: &Path) -> Mounted {
+    let options = Options { threads: Some(2), ..Options::default() };
+    attach::fuse::mount(Arc::clone(live), folder, &options).unwrap()
+}
+
 /// A mounted card. Fields are dropped in this order.
 pub struct Card {
     pub mounted: Option<Mounted>,
     pub live: Arc<Live>,
     pub folder: TempDir,
+    _modules: Option<TempDir>,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -58,11 +65,31 @@ impl Card {
         let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(size_bytes)).unwrap();
         let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
         let start = Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
-        let live = Arc::new(Live::format(flash, start).unwrap());
-        let folder = tempfile::tempdir().unwrap();
-        let options = Options { threads: Some(2), ..Options::default() };
-        let mounted = attach::fuse::mount(Arc::clone(&live), folder.path(), &options).unwrap();
-        Some(Card { mounted: Some(mounted), live, folder, _alone: alone })
+        Some(Card::mounted(Live::format(flash, start).unwrap(), None, alone))
+    }
+
+    /// A card of so many shards whose modules are files.
+    pub fn in_files(size_bytes: u64, shards: u32) -> Option<Card> {
+        if !permitted() {
+            return None;
+        }
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = Live::shard_bytes(size_bytes, shards);
+        let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(bytes)).unwrap();
+        let config = on_files(&config);
+        let modules = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let paths: Vec<PathBuf> = (0..16).map(|slot| modules.path().join(format!("module-{slot}"))).collect();
+        let media = Files::create_shards(card::shape(&config), shards, &paths, &files::Options::default()).unwrap();
+        let media = media.into_iter().map(|files| Medium::Outside(Box::new(files))).collect();
+        let id = Some(format::CardId([7; 16]));
+        let start = Start { config, timing: Timing::None, id, seed: 1, explains: false };
+        Some(Card::mounted(Live::format_shards(media, &start, size_bytes).unwrap(), Some(modules), alone))
+    }
+
+    fn mounted(live: Live, modules: Option<TempDir>, alone: MutexGuard<'static, ()>) -> Card {
+        let (live, folder) = (Arc::new(live), tempfile::tempdir().unwrap());
+        let mounted = Some(mount(&live, folder.path()));
+        Card { mounted, live, folder, _modules: modules, _alone: alone }
     }
 
     pub fn file(&self) -> PathBuf {
