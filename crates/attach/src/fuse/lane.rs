@@ -25,6 +25,8 @@ type Answered = (Pending, Result<ReadData, ReplyError>);
 /// medium is slow, all have the same one; the thread of answers comes to all.
 pub(in crate::fuse) struct Lane {
     inner: Mutex<Inner>,
+    /// Several threads have this lane, because the medium is slow.
+    is_shared: bool,
     /// Reads that arrived while another thread asked the card: it submits them together, and nobody waits for it.
     arrived: Mutex<Vec<(Pending, Request<'static>)>>,
     bell: Arc<MountBell>,
@@ -53,7 +55,7 @@ impl Lane {
     /// The way of a client that hears so many media.
     pub fn new(port: Port, media: usize, bell: &Arc<MountBell>) -> Lane {
         let inner = Inner { port, pending: Slab::new(), replies: Vec::new(), watches: vec![true; media] };
-        Lane { inner: Mutex::new(inner), arrived: Mutex::default(), bell: Arc::clone(bell) }
+        Lane { inner: Mutex::new(inner), is_shared: media > 0, arrived: Mutex::default(), bell: Arc::clone(bell) }
     }
 
     /// Submits a request of the kernel to the card, and replies to what is answered.
@@ -65,7 +67,11 @@ impl Lane {
 
     /// Submits a read as [`Lane::call`] does, or leaves it to the thread that is asking the card.
     pub fn read(&self, reply: ReplyData, offset_bytes: u64, len_bytes: u32) {
-        self.arrived.lock().push((Pending::Read(reply), Request::read(0, offset_bytes, len_bytes)));
+        let (pending, request) = (Pending::Read(reply), Request::read(0, offset_bytes, len_bytes));
+        if !self.is_shared {
+            return self.call(pending, request);
+        }
+        self.arrived.lock().push((pending, request));
         self.submit_arrived();
     }
 
