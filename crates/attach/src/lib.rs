@@ -18,6 +18,7 @@ mod privilege;
 mod program;
 mod quoted;
 mod record;
+mod rings;
 mod source;
 pub mod ublk;
 mod undo;

@@ -30,7 +30,7 @@ fn of_client(at: u64, client: u64, step: u64, size: u64) -> u64 {
     (at / CHUNK_BYTES / step * step + client % step) * CHUNK_BYTES % size + at % CHUNK_BYTES
 }
 
-/// All clients ask at the same time, for some sectors after the other: each takes its share.
+/// All clients ask at the same time, and each takes its share of the requests.
 fn run(
     live: &Live,
     clients: &Clients,
@@ -77,7 +77,11 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let number = |at: usize, usual: u64| args.get(at).map_or(usual, |text| text.parse().expect("a number"));
     let (size, times, shards) = (number(1, 1024) << 20, number(2, 2), number(3, 1) as u32);
-    let step = if args.get(7).is_some_and(|text| text == "own") { u64::from(shards) } else { 1 };
+    let step = match args.get(7).map(String::as_str) {
+        None => 1,
+        Some("own") => u64::from(shards),
+        Some(other) => panic!("'{other}' is not own"),
+    };
     let clients = Clients { count: number(4, 1), depth: number(6, 1) as usize, step };
     let of_shard = Live::shard_bytes(size, shards);
     let config = profile::Profile::builtin(args.get(5).map_or("tachion-400", String::as_str))

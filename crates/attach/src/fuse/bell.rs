@@ -1,7 +1,8 @@
 //! The bell of a mounted card, and the thread that waits for it.
 
+use crate::rings::Rings;
 use live::Bell;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// See the module. It rings for lanes that have answers, for a change of the media to be heard, and at the end.
 #[derive(Debug)]
 pub(in crate::fuse) struct MountBell {
-    rings: OwnedFd,
+    rings: Rings,
     /// The lanes that have answers.
     lanes: Vec<AtomicBool>,
     stops: AtomicBool,
@@ -19,14 +20,12 @@ pub(in crate::fuse) struct MountBell {
 
 impl MountBell {
     pub fn new(lanes: usize) -> io::Result<Arc<MountBell>> {
-        let rings = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let lanes = (0..lanes).map(|_| AtomicBool::new(false)).collect();
-        Ok(Arc::new(MountBell { rings, lanes, stops: AtomicBool::new(false) }))
+        Ok(Arc::new(MountBell { rings: Rings::new()?, lanes, stops: AtomicBool::new(false) }))
     }
 
     pub fn ring(&self) {
-        // The counter is far from full, because each wait sets it back.
-        let _ = rustix::io::write(&self.rings, &1u64.to_ne_bytes());
+        self.rings.ring();
     }
 
     /// Has the thread that waits end.
@@ -46,7 +45,7 @@ impl MountBell {
 
     /// Waits until the bell rings, or until a medium of these has done something; appends the indexes of those.
     pub fn wait(&self, media: &[(usize, &OwnedFd)], readable: &mut Vec<usize>) -> io::Result<()> {
-        let mut fds = vec![PollFd::new(&self.rings, PollFlags::IN)];
+        let mut fds = vec![PollFd::new(self.rings.fd(), PollFlags::IN)];
         fds.extend(media.iter().map(|(_, medium)| PollFd::new(*medium, PollFlags::IN)));
         while let Err(error) = poll(&mut fds, None) {
             if error != Errno::INTR {
@@ -54,7 +53,7 @@ impl MountBell {
             }
         }
         if !fds[0].revents().is_empty() {
-            let _ = rustix::io::read(&self.rings, &mut [0; 8]);
+            self.rings.clear();
         }
         readable.extend(media.iter().zip(&fds[1..]).filter(|(_, fd)| !fd.revents().is_empty()).map(|(at, _)| at.0));
         Ok(())

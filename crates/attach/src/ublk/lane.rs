@@ -3,11 +3,11 @@
 //! It takes requests from the kernel, submits them to the card together, and gives the kernel what is answered: a request
 //! that the card answers at once crosses no other thread. For a later answer the card rings, or its medium does.
 
+use crate::rings::Rings;
 use crate::ublk::journal::{Journal, Kind};
 use crate::ublk::translate::{Action, Asked, Bounds, errno, failed};
 use live::{Bell, Port, Reply, Request};
 use parking_lot::Mutex;
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io;
@@ -26,19 +26,18 @@ const LOOKS_AGAIN: Duration = Duration::from_micros(50);
 
 /// Wakes the thread of a queue: the card has answers, or the disk ends.
 pub(in crate::ublk) struct QueueBell {
-    rings: OwnedFd,
+    rings: Rings,
     stops: AtomicBool,
 }
 
 impl QueueBell {
     pub fn new() -> io::Result<Arc<QueueBell>> {
-        let rings = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Arc::new(QueueBell { rings, stops: AtomicBool::new(false) }))
+        Ok(Arc::new(QueueBell { rings: Rings::new()?, stops: AtomicBool::new(false) }))
     }
 
     /// The descriptor to be watched.
     pub fn watched(&self) -> io::Result<OwnedFd> {
-        self.rings.try_clone()
+        self.rings.fd().try_clone()
     }
 
     /// Has the thread end, and leave to a later server what it has not answered.
@@ -46,16 +45,11 @@ impl QueueBell {
         self.stops.store(true, Ordering::Release);
         self.ring();
     }
-
-    fn clear(&self) {
-        let _ = rustix::io::read(&self.rings, &mut [0u8; 8]);
-    }
 }
 
 impl Bell for QueueBell {
     fn ring(&self) {
-        // The counter is far from full, because each read sets it back.
-        let _ = rustix::io::write(&self.rings, &1u64.to_ne_bytes());
+        self.rings.ring();
     }
 }
 
@@ -108,7 +102,7 @@ impl Lane {
                         Err(errno) => queue.answer(tag, failed(errno))?,
                     },
                     Event::Readable(BELL) => {
-                        self.bell.clear();
+                        self.bell.rings.clear();
                         self.port.replies(&mut state.replies);
                     }
                     Event::Readable(index) if self.port.hears(index - 1 - BELL) => {
