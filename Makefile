@@ -76,6 +76,7 @@ help:
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
 	@echo 'make bench-serve         served cards against other NBD servers'
+	@echo 'make bench-clients       many clients of a card in files against qemu-nbd'
 	@echo 'make bench-nvme          CPU for a request over NVMe/TCP against NBD'
 	@echo 'make bench-array         a card on an array against the raw disk, or drives'
 	@echo 'make bench-array-full    a chart of the latency of a full card over MINUTES=10'
@@ -473,6 +474,14 @@ bench-serve: native
 	@$(call need,nbdkit,nbdkit)
 	@$(call need,qemu-nbd,qemu-utils)
 	benches/serve-against-nbd-servers.sh $(DIST)
+
+# Takes three minutes, on a disk that does nothing else, with room for 6 GB.
+.PHONY: bench-clients
+bench-clients: native
+	@$(call need,fio,fio)
+	@$(call need,jq,jq)
+	@$(call need,qemu-nbd,qemu-utils)
+	benches/many-clients.sh $(BUILD)/bench-clients $(DIST)
 
 # Takes three minutes, on a machine that does nothing else. Exit code 1 when a request over NVMe takes more than 1.2 times
 # the CPU of one over NBD.

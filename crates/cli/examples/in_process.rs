@@ -10,7 +10,7 @@
 
 use cli::card_dir::CardDir;
 use hdrhistogram::Histogram;
-use live::{Bell, Live, Port, Reply, Request, Status};
+use live::{Bell, Ear, Hearer, Live, Port, Reply, Request, Status};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
@@ -116,7 +116,7 @@ struct Client {
     rings: Arc<Rings>,
     /// The media of the shards; each becomes readable when it has done something. While this client waits, it hears them
     /// itself.
-    media: Vec<OwnedFd>,
+    media: Vec<Arc<Ear>>,
     payload: Vec<u8>,
     rng: device::Rng,
     size_bytes: u64,
@@ -127,7 +127,7 @@ impl Client {
         let rings = Arc::new(Rings(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
         let bell: Arc<dyn Bell> = Arc::clone(&rings) as _;
         let mut port = live.port(bell);
-        let media = port.listen();
+        let media = port.listen(Hearer::new());
         let mut rng = device::Rng::stream(1, "in-process");
         let payload = (0..PAYLOAD_BYTES / 8).flat_map(|_| rng.bits().to_le_bytes()).collect();
         Ok(Client { port, rings, media, payload, rng, size_bytes: live.size_bytes() })
@@ -135,9 +135,9 @@ impl Client {
 
     /// Waits until there are replies, or until the medium has done something.
     fn wait(&mut self, replies: &mut Vec<Reply>) -> std::io::Result<()> {
-        let heard: Vec<usize> = (0..self.media.len()).filter(|shard| self.port.hears(*shard)).collect();
+        let heard: Vec<usize> = (0..self.media.len()).filter(|shard| self.media[*shard].hears()).collect();
         let mut fds = vec![PollFd::new(&self.rings.0, PollFlags::IN)];
-        fds.extend(heard.iter().map(|shard| PollFd::new(&self.media[*shard], PollFlags::IN)));
+        fds.extend(heard.iter().map(|shard| PollFd::new(&*self.media[*shard], PollFlags::IN)));
         while let Err(error) = poll(&mut fds, None) {
             if error != rustix::io::Errno::INTR {
                 return Err(error.into());

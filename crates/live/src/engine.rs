@@ -187,7 +187,7 @@ impl Engine {
 
     pub fn disconnect(&mut self, client: ClientId) {
         self.session.disconnect(client);
-        self.listening.client_waits(client, false);
+        self.listening.leave(client);
         self.mailboxes.remove(&client);
     }
 
@@ -231,7 +231,7 @@ impl Engine {
             self.advance(wall_ns, None, &mut Vec::new());
         }
         let Posted { client, request, data, since } = posted;
-        // It was told that it hears the medium no longer when it posted the write.
+        // This thread hears the medium for it from now on.
         self.listening.client_waits(client, false);
         let submitted = Time(wall_ns.saturating_sub(since.elapsed().as_nanos() as u64));
         self.session.submit_packed(&mut self.device, client, &request, data, submitted, &mut self.replies);

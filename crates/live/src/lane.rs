@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::inbox::LONG_BYTES;
+use crate::listening::{Ear, Hearer};
 use crate::reply::{Bell, Reply};
 use crate::shared::Shared;
 use crate::state::State;
@@ -9,12 +10,20 @@ use device::{Operation, SECTOR_BYTES};
 use files::Buffer;
 use parking_lot::MutexGuard;
 use session::{ClientId, Request};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A slow medium is handed what so many requests have begun, and works on it while the next ones are looked at.
 const HANDED_OVER: usize = 8;
+
+/// The thing that follows on requests that are submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The client waits: a slow medium is handed all of them.
+    Wait,
+    /// More requests are submitted at once, or the medium is heard: it is handed these together with them.
+    More,
+}
 
 /// A client of one shard, connected until it is dropped.
 pub(crate) struct Lane {
@@ -30,9 +39,8 @@ pub(crate) struct Lane {
 struct Waits {
     /// Requests whose replies were not handed out.
     outstanding: usize,
-    /// The client can hear a slow medium.
-    listens: bool,
-    hears: bool,
+    /// The client's thread can hear a slow medium.
+    ear: Option<Arc<Ear>>,
     /// Some of these requests were left to the card's own thread, which hears the medium until all have a reply.
     posted: bool,
 }
@@ -41,14 +49,19 @@ impl Waits {
     fn count(&mut self, engine: &mut Engine, client: ClientId, submitted: usize, replied: usize) {
         self.outstanding = self.outstanding + submitted - replied;
         self.posted &= self.outstanding > 0;
-        if self.listens {
-            self.hears = engine.listening.client_waits(client, self.outstanding > 0 && !self.posted);
+        self.tell(engine, client);
+    }
+
+    fn tell(&self, engine: &mut Engine, client: ClientId) {
+        if self.ear.is_some() {
+            engine.listening.client_waits(client, self.outstanding > 0 && !self.posted);
         }
     }
 
+    /// The card's own thread ends the client's wait when it takes the writes.
     fn posted(&mut self, writes: usize) {
         self.outstanding += writes;
-        (self.hears, self.posted) = (false, true);
+        self.posted = true;
     }
 }
 
@@ -60,26 +73,25 @@ impl Lane {
         Lane { shared: Arc::clone(shared), client, waits: Waits::default(), posts }
     }
 
-    /// Offers to hear a slow medium, as [`crate::Port::listen`] does.
-    pub fn listen(&mut self) -> Option<OwnedFd> {
-        let engine = self.shared.lock();
-        let State::On(card) = &engine.device.state else { return None };
-        let bell = card.medium().bell()?.try_clone_to_owned().ok()?;
-        drop(engine);
-        self.waits.listens = true;
-        Some(bell)
-    }
-
-    /// Whether the client has to hear the medium of this shard now.
-    pub fn hears(&self) -> bool {
-        self.waits.hears
+    /// Has the client's thread hear a slow medium, as [`crate::Port::listen`] does.
+    pub fn listen(&mut self, hearer: Hearer) -> Option<Arc<Ear>> {
+        let mut engine = self.shared.lock();
+        let Engine { device, listening, .. } = &mut *engine;
+        let State::On(card) = &device.state else { return None };
+        let bell = || card.medium().bell()?.try_clone_to_owned().ok();
+        self.waits.ear = listening.join(self.client, hearer, bell);
+        self.waits.tell(&mut engine, self.client);
+        if engine.lacks_listener() {
+            self.shared.wake();
+        }
+        self.waits.ear.clone()
     }
 
     /// Leaves the medium to the card's own thread, before the client waits for something else.
     pub fn stop_hearing(&mut self) {
-        if std::mem::take(&mut self.waits.hears) {
+        if self.waits.ear.as_ref().is_some_and(|ear| ear.hears()) {
             let mut engine = self.shared.lock();
-            engine.listening.client_waits(self.client, false);
+            engine.listening.suspend(self.client);
             if engine.lacks_listener() {
                 self.shared.wake();
             }
@@ -89,6 +101,7 @@ impl Lane {
     /// Handles what has come from a slow medium. Appends the replies that there are.
     pub fn hear(&mut self, replies: &mut Vec<Reply>) {
         let mut engine = self.shared.lock();
+        self.waits.ear.iter().for_each(|ear| ear.set_owes(false));
         let before = replies.len();
         let wall_ns = engine.wall_ns();
         engine.advance(wall_ns, Some(self.client), replies);
@@ -98,10 +111,15 @@ impl Lane {
     }
 
     /// Submits requests, and appends the replies that there are already.
-    pub fn submit<'a>(&mut self, requests: impl Iterator<Item = Request<'a>> + Clone, replies: &mut Vec<Reply>) {
+    pub fn submit<'a>(
+        &mut self,
+        requests: impl Iterator<Item = Request<'a>> + Clone,
+        next: Next,
+        replies: &mut Vec<Reply>,
+    ) {
         if !self.post(requests.clone()) {
             let shared = Arc::clone(&self.shared);
-            self.submit_to(&shared, shared.lock(), requests, replies);
+            self.submit_to(&shared, shared.lock(), requests, next, replies);
         }
     }
 
@@ -144,6 +162,7 @@ impl Lane {
     pub fn try_submit<'a>(
         &mut self,
         requests: impl Iterator<Item = Request<'a>> + Clone,
+        next: Next,
         replies: &mut Vec<Reply>,
     ) -> bool {
         if self.post(requests.clone()) {
@@ -151,7 +170,7 @@ impl Lane {
         }
         let shared = Arc::clone(&self.shared);
         let Some(engine) = shared.try_lock() else { return false };
-        self.submit_to(&shared, engine, requests, replies);
+        self.submit_to(&shared, engine, requests, next, replies);
         true
     }
 
@@ -160,6 +179,7 @@ impl Lane {
         shared: &Shared,
         mut engine: MutexGuard<'_, Engine>,
         requests: impl Iterator<Item = Request<'a>>,
+        next: Next,
         replies: &mut Vec<Reply>,
     ) {
         let before = replies.len();
@@ -173,7 +193,11 @@ impl Lane {
                 engine.hand_over();
             }
         }
-        engine.advance(wall_ns, Some(self.client), replies);
+        let owes = next == Next::More && self.waits.ear.is_some();
+        self.waits.ear.iter().for_each(|ear| ear.set_owes(owes));
+        if !owes {
+            engine.advance(wall_ns, Some(self.client), replies);
+        }
         engine.take_replies(self.client, replies);
         self.waits.count(&mut engine, self.client, submitted, replies.len() - before);
         shared.release(engine);
@@ -183,8 +207,8 @@ impl Lane {
     fn wait_for_room(&self, shared: &Shared, engine: &mut MutexGuard<'_, Engine>) {
         while !engine.session.admits(self.client) {
             engine.session.wait_for_room(self.client);
-            // It hears nothing meanwhile: the card's own thread does.
-            engine.listening.client_waits(self.client, false);
+            // Its thread hears nothing meanwhile: the card's own one does.
+            engine.listening.suspend(self.client);
             shared.wake();
             shared.room.wait_for(engine, Duration::from_millis(100));
         }

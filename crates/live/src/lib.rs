@@ -52,6 +52,7 @@ pub use control::Action;
 pub use engine::Start;
 pub use error::ControlError;
 pub use files::MAX_SHARDS;
+pub use listening::{Ear, Hearer};
 pub use live::{Live, LiveError, id_of_shard};
 pub use memory::memory_bytes;
 pub use on_files::on_files;

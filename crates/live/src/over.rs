@@ -1,7 +1,7 @@
 //! A client of a card of several shards: its requests go to their shards, and come back as one reply each.
 
 use crate::extents::{cut, joined as joined_extents};
-use crate::lane::Lane;
+use crate::lane::{Lane, Next};
 use crate::reply::{ReadData, Reply};
 use crate::stats::{Kind, Recorders};
 use device::Time;
@@ -55,7 +55,7 @@ impl Over {
     }
 
     /// Submits requests to their shards, and appends the replies that there are already.
-    pub fn submit(&mut self, lanes: &mut [Lane], requests: &[Request], replies: &mut Vec<Reply>) {
+    pub fn submit(&mut self, lanes: &mut [Lane], requests: &[Request], next: Next, replies: &mut Vec<Reply>) {
         let mut parts: Vec<ToShard> = Vec::new();
         for request in requests {
             if self.router.whole(request).is_none() {
@@ -83,8 +83,8 @@ impl Over {
                     continue;
                 }
                 if waits {
-                    lanes[at].submit(mine, &mut self.came);
-                } else if !lanes[at].try_submit(mine, &mut self.came) {
+                    lanes[at].submit(mine, next, &mut self.came);
+                } else if !lanes[at].try_submit(mine, next, &mut self.came) {
                     continue;
                 }
                 asked |= 1 << at;

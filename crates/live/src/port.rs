@@ -1,12 +1,13 @@
 //! A client of a live card.
 
 use crate::inside::Inside;
-use crate::lane::Lane;
+use crate::lane::{Lane, Next};
+use crate::listening::{Ear, Hearer};
 use crate::over::Over;
 use crate::reply::Reply;
 use crate::write_memory::WriteMemory;
 use session::Request;
-use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// A client of a card or of a volume of it, connected until it is dropped.
 pub struct Port {
@@ -25,16 +26,11 @@ pub(crate) struct CardPort {
 }
 
 impl Port {
-    /// Offers to hear a slow medium: a descriptor for each shard, which becomes readable when the shard's medium has done
-    /// something. While [`Port::hears`] says so, the caller waits for it beside its bell, and calls [`Port::hear`] then.
-    /// Empty: the medium is not slow.
-    pub fn listen(&mut self) -> Vec<OwnedFd> {
-        self.card.lanes.iter_mut().map_while(Lane::listen).collect()
-    }
-
-    /// Whether this client has to hear the medium of a shard now: a reply is outstanding, and nobody else hears it.
-    pub fn hears(&self, shard: usize) -> bool {
-        self.card.lanes[shard].hears()
+    /// Has a thread hear the slow media for this client, and for all others that it has: an ear for each shard. While it
+    /// hears, the thread waits for it beside its bell, and when it is readable calls [`Port::hear`] of any of these clients.
+    /// Empty: the medium is not slow. A client that goes to another thread listens anew.
+    pub fn listen(&mut self, hearer: Hearer) -> Vec<Arc<Ear>> {
+        self.card.lanes.iter_mut().map_while(|lane| lane.listen(hearer)).collect()
     }
 
     /// Handles what has come from the slow medium of a shard. Appends the replies that there are.
@@ -52,12 +48,22 @@ impl Port {
     /// the others the bell rings later. Waits only while thousands of requests wait already, or while room is made for the
     /// first write to an extent of a volume.
     pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
+        self.submit_with(requests, Next::Wait, replies);
+    }
+
+    /// As [`Port::submit`], but more requests of this thread follow at once: a slow medium is handed these with the last of
+    /// them. Until then its ear owes something, which [`Port::hear`] makes good.
+    pub fn submit_more(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
+        self.submit_with(requests, Next::More, replies);
+    }
+
+    fn submit_with(&mut self, requests: &[Request], next: Next, replies: &mut Vec<Reply>) {
         match &mut self.inside {
-            None => self.card.submit(requests, replies),
+            None => self.card.submit(requests, next, replies),
             Some(inside) => {
                 let requests = inside.resolve(&mut self.card.lanes, requests, replies);
                 if !requests.is_empty() {
-                    self.card.submit(&requests, &mut inside.came);
+                    self.card.submit(&requests, next, &mut inside.came);
                     inside.hand_out(&mut self.card.lanes, replies);
                 }
             }
@@ -100,10 +106,10 @@ impl CardPort {
         }
     }
 
-    fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
+    fn submit(&mut self, requests: &[Request], next: Next, replies: &mut Vec<Reply>) {
         match &mut self.over {
-            None => self.lanes[0].submit(requests.iter().copied(), replies),
-            Some(over) => over.submit(&mut self.lanes, requests, replies),
+            None => self.lanes[0].submit(requests.iter().copied(), next, replies),
+            Some(over) => over.submit(&mut self.lanes, requests, next, replies),
         }
     }
 

@@ -6,8 +6,8 @@
 //! Nobody waits for memory while another waits for him: what is held comes free when the card answers and its client
 //! takes the answer, and a client that does not is let go ([`crate::Limits`]).
 
+use crate::client_bell::ClientBell;
 use crate::stream::MAX_UNSENT_BYTES;
-use crate::waker::Waker;
 use crate::wire::MAX_REQUEST_BYTES;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
@@ -30,7 +30,7 @@ pub(crate) fn usual_memory_bytes() -> u64 {
 struct Waiting {
     client: u64,
     bytes: u64,
-    waker: Arc<Waker>,
+    bell: Arc<ClientBell>,
 }
 
 struct Pool {
@@ -48,7 +48,7 @@ impl Pool {
             let Some(next) = self.waiting.pop_front() else { break };
             self.free -= next.bytes;
             self.granted.insert(next.client, next.bytes);
-            next.waker.wake();
+            next.bell.wake();
         }
     }
 }
@@ -84,7 +84,7 @@ impl Budget {
 pub(crate) struct Account {
     budget: Arc<Budget>,
     client: u64,
-    waker: Arc<Waker>,
+    bell: Arc<ClientBell>,
     held: u64,
     /// The part of `held` that comes from the pool.
     borrowed: u64,
@@ -92,12 +92,12 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub fn new(budget: &Arc<Budget>, client: u64, waker: &Arc<Waker>) -> Account {
-        let (budget, waker) = (Arc::clone(budget), Arc::clone(waker));
-        Account { budget, client, waker, held: 0, borrowed: 0, waits: false }
+    pub fn new(budget: &Arc<Budget>, client: u64, bell: &Arc<ClientBell>) -> Account {
+        let (budget, bell) = (Arc::clone(budget), Arc::clone(bell));
+        Account { budget, client, bell, held: 0, borrowed: 0, waits: false }
     }
 
-    /// Takes bytes for a request. `false`: the client has to wait, and ask again for as many when its waker rings, or
+    /// Takes bytes for a request. `false`: the client has to wait, and ask again for as many when its bell rings, or
     /// when it has given some back.
     pub fn take(&mut self, bytes: u64) -> bool {
         let beyond = (self.held + bytes).saturating_sub(self.budget.share);
@@ -116,8 +116,8 @@ impl Account {
                         // It may want less than before, because it has given some back.
                         Some(place) => pool.waiting[place].bytes = wanted,
                         None => {
-                            let waker = Arc::clone(&self.waker);
-                            pool.waiting.push_back(Waiting { client: self.client, bytes: wanted, waker });
+                            let bell = Arc::clone(&self.bell);
+                            pool.waiting.push_back(Waiting { client: self.client, bytes: wanted, bell });
                         }
                     }
                     self.waits = true;
@@ -170,7 +170,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn account(budget: &Arc<Budget>, client: u64) -> Account {
-        Account::new(budget, client, &Waker::new().unwrap())
+        Account::new(budget, client, &ClientBell::new().unwrap())
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! An NBD client: receives its requests, submits them to the card, and sends the replies.
 
+use crate::client_bell::ClientBell;
+use crate::conversation::Conversation;
 use crate::export::{Backing, Export};
-use crate::exported::{Current, Table};
-use crate::line::{Ended, Line, Target, Waits};
+use crate::exported::Table;
+use crate::line::{Ended, Line, Look, Target, Wait, Waits, Woken};
 use crate::reply::Failed;
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream, wait};
 use crate::tls::Security;
-use crate::waker::Waker;
 use crate::wire::{Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, Request, Step, Tls};
 use live::ReplyError;
 use rustix::event::{PollFd, PollFlags};
@@ -28,15 +29,13 @@ struct Parsed {
 }
 
 /// A client's connection to the server.
-pub(crate) struct Client<'a> {
-    line: Line<'a>,
-    exported: &'a Current,
+pub(crate) struct Client {
+    line: Line,
     table: Arc<Table>,
     /// The version of the exports that the client was last held against.
     version: u64,
     /// The card has gone elsewhere: requests in flight are answered, and no more are taken.
     is_leaving: bool,
-    security: &'a Security,
     wire: Connection,
     requests: Vec<Option<Request>>,
     partial: Option<Partial>,
@@ -45,67 +44,23 @@ pub(crate) struct Client<'a> {
     parsed: Vec<Parsed>,
 }
 
-impl<'a> Client<'a> {
-    pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>) -> Client<'a> {
-        let (security, exported) = (&server.security, &server.exported);
+impl Client {
+    pub fn new(number: u64, stream: Stream, server: &Arc<Shared>, bell: Arc<ClientBell>) -> Client {
+        let Shared { security, exported, .. } = &**server;
         let (version, table) = (exported.version(), Arc::clone(&exported.now().table));
         let tls = if matches!(security, Security::Tls(_)) { Tls::Required } else { Tls::Off };
-        let mut line = Line::new(number, stream, server, waker);
+        let mut line = Line::new(number, stream, server, bell);
         let wire = Connection::new(Arc::clone(&table.exports), tls, &mut line.out);
         Client {
             line,
-            exported,
             table,
             version,
             is_leaving: false,
-            security,
             wire,
             requests: (0..MAX_IN_FLIGHT).map(|_| None).collect(),
             partial: None,
             held: None,
             parsed: Vec::new(),
-        }
-    }
-
-    /// Serves the client until the connection ends.
-    pub fn run(&mut self) -> Ended {
-        let Err(ended) = self.serve();
-        // However it ends, nothing more is parsed.
-        let reason = self.wire.end_of_stream(self.line.end - self.line.begin);
-        let ended = if matches!(ended, Ended::EndOfStream) { Ended::Nbd(reason) } else { ended };
-        // The remaining replies are sent, if the client takes them.
-        let _ = self.line.send();
-        for request in self.requests.iter_mut().filter_map(Option::take) {
-            self.wire.abandon(request);
-        }
-        if let Some(partial) = self.partial.take() {
-            self.wire.abandon(partial.request);
-        }
-        if let Some((request, _)) = self.held.take() {
-            self.wire.abandon(request);
-        }
-        self.line.stream.close();
-        ended
-    }
-
-    fn serve(&mut self) -> Result<std::convert::Infallible, Ended> {
-        loop {
-            self.line.send()?;
-            if self.line.registry.stops() && !self.line.stopping {
-                self.line.stopping = true;
-                self.wire.shut_down();
-            }
-            self.look_for_the_card();
-            let has_all = self.line.unsent() == 0 || !self.line.may_answer();
-            if self.is_leaving && self.submitted() == 0 && has_all {
-                return Err(Ended::Elsewhere);
-            }
-            let is_answered = self.wire.in_flight() == 0 && self.line.unsent() == 0;
-            if self.line.stopping && (is_answered || self.held.is_some()) {
-                return Err(Ended::Stopped);
-            }
-            self.wait_and_receive()?;
-            self.parse_and_submit()?;
         }
     }
 
@@ -119,31 +74,28 @@ impl<'a> Client<'a> {
         if !self.line.is_shared() || self.is_leaving {
             return;
         }
-        let version = self.exported.version();
+        let version = self.line.server.exported.version();
         if version != self.version {
             self.version = version;
-            self.is_leaving = self.line.has_changed(&self.exported.now()).is_some();
+            self.is_leaving = self.line.has_changed(&self.line.server.exported.now()).is_some();
             self.line.stopping |= self.is_leaving;
         }
     }
 
-    fn wait_and_receive(&mut self) -> Result<(), Ended> {
-        let waits = Waits {
-            asked: self.submitted() > 0,
-            held: self.held.is_some(),
-            in_the_middle: self.is_in_the_middle(),
-            is_chosen: self.line.port.is_some(),
-            ..Waits::default()
-        };
+    /// Has the line receive, and counts what it receives of a payload straight to its place.
+    fn receive<T>(
+        &mut self,
+        receive: impl FnOnce(&mut Line, Option<&mut Target>) -> Result<T, Ended>,
+    ) -> Result<T, Ended> {
         let received = |partial: &Option<Partial>| partial.as_ref().map_or(0, |partial| partial.payload.received);
         let before = received(&self.partial);
         let target = self.partial.as_mut().map(|partial| &mut partial.payload);
-        self.line.wait_and_receive(waits, target)?;
+        let outcome = receive(&mut self.line, target)?;
         let more = received(&self.partial) - before;
         if more > 0 {
             self.wire.payload_received(more as u32);
         }
-        Ok(())
+        Ok(outcome)
     }
 
     /// A message has begun to arrive, and is not whole.
@@ -151,15 +103,8 @@ impl<'a> Client<'a> {
         self.partial.is_some() || self.line.begin < self.line.end || self.wire.skipped_left_bytes() > 0
     }
 
-    /// Parses the requests that were received completely, submits them to the card, and answers those that are done.
-    /// Repeats this while it makes room for bytes that were received already.
-    fn parse_and_submit(&mut self) -> Result<(), Ended> {
-        while self.parse_and_submit_once()? && (self.line.busy || self.line.drains) {}
-        Ok(())
-    }
-
-    /// One round of [`Client::parse_and_submit`]. `true` if a request was answered.
-    fn parse_and_submit_once(&mut self) -> Result<bool, Ended> {
+    /// One round of [`Client::go_on`]. `true` if a request was answered.
+    fn go_on_once(&mut self) -> Result<bool, Ended> {
         let mut ended = None;
         let mut whole = None;
         if let Some(partial) = self.partial.take_if(|partial| partial.payload.is_whole()) {
@@ -188,7 +133,7 @@ impl<'a> Client<'a> {
                 Step::Replied => self.line.deadlines.arrived(),
                 Step::StartTls => self.start_tls()?,
                 Step::Ready { export } => {
-                    let exported = self.exported.now();
+                    let exported = self.line.server.exported.now();
                     let place = self.table.place(export);
                     let elsewhere = |export: &Export| matches!(export.backing, Backing::Elsewhere(_));
                     if exported.at(place).is_some_and(elsewhere) {
@@ -252,7 +197,8 @@ impl<'a> Client<'a> {
     }
 
     fn start_tls(&mut self) -> Result<(), Ended> {
-        let Security::Tls(config) = self.security else { unreachable!("TLS is not offered without") };
+        let server = Arc::clone(&self.line.server);
+        let Security::Tls(config) = &server.security else { unreachable!("TLS is not offered without") };
         // The server's consent goes out in the clear.
         let deadline = Instant::now() + self.line.limits.handshake;
         while self.line.unsent() > 0 {
@@ -265,7 +211,7 @@ impl<'a> Client<'a> {
         }
         self.line.stream.start_tls(config, deadline)?;
         self.wire.tls_started();
-        self.line.registry.change(self.line.number, |client| client.tls = true);
+        self.line.server.registry.change(self.line.number, |client| client.tls = true);
         Ok(())
     }
 
@@ -366,6 +312,67 @@ impl<'a> Client<'a> {
         }
         self.line.replies = all;
         self.line.count(answered, read_bytes, written_bytes, self.wire.in_flight());
+    }
+}
+
+impl Conversation for Client {
+    fn line(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
+    fn look(&mut self) -> Result<Look, Ended> {
+        self.line.send()?;
+        if self.line.server.registry.stops() && !self.line.stopping {
+            self.line.stopping = true;
+            self.wire.shut_down();
+        }
+        self.look_for_the_card();
+        let has_all = self.line.unsent() == 0 || !self.line.may_answer();
+        if self.is_leaving && self.submitted() == 0 && has_all {
+            return Err(Ended::Elsewhere);
+        }
+        let is_answered = self.wire.in_flight() == 0 && self.line.unsent() == 0;
+        if self.line.stopping && (is_answered || self.held.is_some()) {
+            return Err(Ended::Stopped);
+        }
+        let waits = Waits {
+            asked: self.submitted() > 0,
+            held: self.held.is_some(),
+            in_the_middle: self.is_in_the_middle(),
+            is_chosen: self.line.port.is_some(),
+            ..Waits::default()
+        };
+        self.receive(|line, target| line.look(waits, target))
+    }
+
+    fn take(&mut self, on: &Wait, woken: Woken) -> Result<(), Ended> {
+        self.receive(|line, target| line.take(on, woken, target))
+    }
+
+    /// Parses the requests that were received completely, submits them to the card, and answers those that are done.
+    /// Repeats this while it makes room for bytes that were received already.
+    fn go_on(&mut self) -> Result<(), Ended> {
+        while self.go_on_once()? && (self.line.busy || self.line.drains) {}
+        Ok(())
+    }
+
+    fn end(&mut self, ended: Ended) -> Ended {
+        // However it ends, nothing more is parsed.
+        let reason = self.wire.end_of_stream(self.line.end - self.line.begin);
+        let ended = if matches!(ended, Ended::EndOfStream) { Ended::Nbd(reason) } else { ended };
+        // The remaining replies are sent, if the client takes them.
+        let _ = self.line.send();
+        for request in self.requests.iter_mut().filter_map(Option::take) {
+            self.wire.abandon(request);
+        }
+        if let Some(partial) = self.partial.take() {
+            self.wire.abandon(partial.request);
+        }
+        if let Some((request, _)) = self.held.take() {
+            self.wire.abandon(request);
+        }
+        self.line.stream.close();
+        ended
     }
 }
 

@@ -73,6 +73,15 @@ impl Exported {
         Some(self.places.get(place)?.as_ref()?.changes)
     }
 
+    /// The first place of the card of which the export in a place is all or a part, and the number of its shards. A raw disk
+    /// counts as one shard: its clients have a ring each.
+    pub fn card_of(&self, place: usize) -> (usize, usize) {
+        let Some(live) = self.at(place).and_then(Export::card) else { return (place, 1) };
+        let is_of_it = |(_, export): &(usize, &Export)| export.card().is_some_and(|card| std::ptr::eq(card, live));
+        let first = self.there().find(is_of_it).map_or(place, |(first, _)| first);
+        (first, live.shards() as usize)
+    }
+
     /// The exports that are there, with their places.
     pub fn there(&self) -> impl Iterator<Item = (usize, &Export)> {
         self.places.iter().enumerate().filter_map(|(at, place)| Some((at, &place.as_ref()?.export)))

@@ -1,11 +1,11 @@
 //! The NVMe target that the connections of a server share, with its lock.
 
+use crate::client_bell::ClientBell;
 use crate::export::{Backing, Export};
 use crate::exported::{Current, Exported};
 use crate::kept::{self, KeptError};
 use crate::nvme::{Access, Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
 use crate::registry::Registry;
-use crate::waker::Waker;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -48,7 +48,7 @@ pub(crate) struct Hub {
     /// The I/O queues, by their connections.
     standings: Mutex<BTreeMap<u64, Arc<Standing>>>,
     /// Those that wait for commands of others to end.
-    waiters: Mutex<BTreeMap<u64, Arc<Waker>>>,
+    waiters: Mutex<BTreeMap<u64, Arc<ClientBell>>>,
     has_waiters: AtomicBool,
     began: Instant,
 }
@@ -118,8 +118,8 @@ impl Hub {
     }
 
     /// From now on a connection is woken when a queue has no older commands in flight.
-    pub fn wait(&self, connection: u64, waker: &Arc<Waker>) {
-        self.waiters.lock().insert(connection, Arc::clone(waker));
+    pub fn wait(&self, connection: u64, bell: &Arc<ClientBell>) {
+        self.waiters.lock().insert(connection, Arc::clone(bell));
         self.has_waiters.store(true, Ordering::SeqCst);
     }
 
@@ -138,7 +138,7 @@ impl Hub {
     /// A queue goes on with new terms.
     pub fn tell_waiters(&self) {
         if self.has_waiters.load(Ordering::SeqCst) {
-            self.waiters.lock().values().for_each(|waker| waker.wake());
+            self.waiters.lock().values().for_each(|bell| bell.wake());
         }
     }
 

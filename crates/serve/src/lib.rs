@@ -3,8 +3,9 @@
 //! An NBD server for live cards, on unix and TCP sockets, with or without TLS, and an NVMe target on TCP, which also exports
 //! raw disks ([`RawDisk`]). The modules
 //! [`wire`] and [`nvme`] are the protocols without any I/O; the rest of the crate moves the bytes. A [`Server`] has a thread
-//! for each listener and one for each connection. A connection's thread submits requests to the card itself and sends the
-//! replies, so that a request in memory crosses no other thread.
+//! for each listener and one for each connection; when there are more connections than processors, those of slow media share
+//! threads (`crew`). A connection's thread submits requests to the card itself and sends the replies, so that a request in
+//! memory crosses no other thread.
 //!
 //! Invariants:
 //! - A client has [`Limits::handshake`] to choose an export, and [`Limits::stall`] to continue a message that it has
@@ -22,7 +23,12 @@
 
 mod address;
 mod budget;
+mod client_bell;
 mod connection;
+mod conversation;
+mod crew;
+mod crew_bell;
+mod crews;
 mod deadlines;
 mod export;
 mod exported;

@@ -1,6 +1,7 @@
 //! The connection of a client, whatever it speaks: its bytes in and out, its port to the card, and its time limits.
 
 use crate::budget::Account;
+use crate::client_bell::ClientBell;
 use crate::deadlines::{Deadlines, TooSlow};
 use crate::export::Backing;
 use crate::exported::Exported;
@@ -8,17 +9,15 @@ use crate::lease::{ASKED_AGAIN, Lease};
 use crate::nvme;
 use crate::patience::{AWAKE, Patience};
 use crate::port::Port;
-use crate::registry::{Counts, Registry};
+use crate::registry::Counts;
 use crate::reply::Reply;
 use crate::shared::{Limits, Shared};
 use crate::stream::{MAX_UNSENT_BYTES, Received, Stream, wait};
-use crate::waker::Waker;
 use crate::wire;
-use live::{Bell, WriteMemory};
+use live::{Bell, Ear, Hearer, WriteMemory};
 use rustix::event::{PollFd, PollFlags};
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -96,13 +95,49 @@ pub(crate) struct Waits {
     pub until: Option<Instant>,
 }
 
+/// The next thing that a connection does.
+pub(crate) enum Look {
+    /// There is work already.
+    Now,
+    Wait(Wait),
+}
+
+/// The things that a connection waits for, of which one suffices.
+pub(crate) struct Wait {
+    /// More bytes of the client.
+    pub takes: bool,
+    /// Room for more bytes to the client.
+    pub unsent: bool,
+    pub deadline: Option<Instant>,
+    is_chosen: bool,
+    /// Answers wait for a lease.
+    withheld: bool,
+    /// There is something to do at the deadline, and nothing was missed.
+    until: Option<Instant>,
+    /// Nothing is outstanding since.
+    idle_since: Option<Instant>,
+}
+
+/// The reasons why a wait has ended.
+#[derive(Default)]
+pub(crate) struct Woken {
+    /// The socket has something for a connection that takes it, or is broken.
+    pub has_come: bool,
+    /// The bell has rung.
+    pub rung: bool,
+    /// The slow media that have done something.
+    pub heard: Vec<usize>,
+    /// Nothing but the time that is over has ended it.
+    pub is_late: bool,
+}
+
 /// See the module.
-pub(crate) struct Line<'a> {
+pub(crate) struct Line {
     pub number: u64,
     pub stream: Stream,
     pub limits: Limits,
-    pub registry: &'a Registry,
-    pub waker: Arc<Waker>,
+    pub server: Arc<Shared>,
+    pub bell: Arc<ClientBell>,
     pub port: Option<Port>,
     /// The place of what the client has chosen, and how often what is behind it had become another one.
     chosen: Option<(usize, u64)>,
@@ -112,8 +147,16 @@ pub(crate) struct Line<'a> {
     pub needs_lease: bool,
     /// The lease that answers need, where they need one.
     lease: Option<Arc<dyn Lease>>,
-    /// The slow media of the card's shards; each becomes readable when it has done something.
-    media: Vec<OwnedFd>,
+    /// The connection's thread, as the card's slow media know it.
+    hearer: Hearer,
+    /// The slow media of the card's shards.
+    pub ears: Vec<Arc<Ear>>,
+    /// How often the client has chosen: then its ears are others.
+    pub choices: u64,
+    /// The connection's thread serves others as well, and waits for all of them.
+    is_in_crew: bool,
+    /// The client has chosen what it is connected to, as of the last look.
+    is_chosen: bool,
     pub input: Vec<u8>,
     /// The part of the input that was not parsed.
     pub begin: usize,
@@ -144,27 +187,31 @@ pub(crate) struct Line<'a> {
     patience: Patience,
 }
 
-impl<'a> Line<'a> {
-    pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>) -> Line<'a> {
-        let Shared { limits, registry, budget, .. } = server;
+impl Line {
+    pub fn new(number: u64, stream: Stream, server: &Arc<Shared>, bell: Arc<ClientBell>) -> Line {
+        let Shared { limits, registry, budget, .. } = &**server;
         let now = Instant::now();
         Line {
             number,
             stream,
             limits: *limits,
-            registry,
+            server: Arc::clone(server),
             port: None,
             chosen: None,
             is_shared: false,
             needs_lease: true,
             lease: None,
-            media: Vec::new(),
+            hearer: Hearer::new(),
+            ears: Vec::new(),
+            choices: 0,
+            is_in_crew: false,
+            is_chosen: false,
             input: vec![0; RECEIVE_BYTES],
             begin: 0,
             end: 0,
             out: Vec::new(),
             sent: 0,
-            account: Account::new(budget, number, &waker),
+            account: Account::new(budget, number, &bell),
             answers: VecDeque::new(),
             sent_bytes: 0,
             kept_bytes: usize::try_from(budget.share()).unwrap_or(usize::MAX).clamp(MAX_SENT_BYTES, MAX_KEPT_BYTES),
@@ -178,30 +225,30 @@ impl<'a> Line<'a> {
             began: now,
             counts: registry.counts(number),
             patience: Patience::default(),
-            waker,
+            bell,
         }
     }
 
     /// Connects the client to what is in a place now.
     pub fn choose(&mut self, exported: &Exported, place: usize) -> Result<(), Ended> {
         let export = exported.at(place).ok_or(Ended::VolumeGone)?;
-        let bell = Arc::clone(&self.waker) as Arc<dyn Bell>;
+        let bell = Arc::clone(&self.bell) as Arc<dyn Bell>;
         self.leave();
         self.port = match export.backing {
             Backing::Elsewhere(_) => None,
             _ => Some(export.port(bell)?.ok_or(Ended::VolumeGone)?),
         };
-        self.media = self.port.as_mut().map(Port::listen).unwrap_or_default();
+        self.listen();
         self.chosen = exported.changes(place).map(|changes| (place, changes));
         self.is_shared = export.is_shared();
         self.lease = export.gate().filter(|_| self.needs_lease).cloned();
         let chosen = Some((place, self.is_shared));
-        self.registry.change(self.number, |client| {
+        self.server.registry.change(self.number, |client| {
             client.export = Some(export.name.clone());
             client.place = chosen;
         });
         // Those that choose while others are cut off are cut off by these, or end here.
-        match export.gate().is_some() && self.registry.keeps_off.load(Ordering::SeqCst) {
+        match export.gate().is_some() && self.server.registry.keeps_off.load(Ordering::SeqCst) {
             true => Err(Ended::CutOff),
             false => Ok(()),
         }
@@ -209,8 +256,31 @@ impl<'a> Line<'a> {
 
     /// Lets go of the card or disk.
     pub fn leave(&mut self) {
-        self.media.clear();
+        self.ears.clear();
         self.port = None;
+    }
+
+    fn listen(&mut self) {
+        let (hearer, gathers) = (self.hearer, self.is_in_crew);
+        self.ears = self.port.as_mut().map(|port| port.listen(hearer, gathers)).unwrap_or_default();
+        self.choices += 1;
+    }
+
+    /// The connection may go to the thread of a crew: nothing of it waits in its own any more. Where the card answers at
+    /// once, nobody gains by that.
+    pub fn may_join(&self) -> bool {
+        self.is_chosen && !self.stopping && !self.drains && !self.ears.is_empty()
+    }
+
+    /// The place of what the client has chosen.
+    pub fn place(&self) -> usize {
+        self.chosen.map_or(0, |(place, _)| place)
+    }
+
+    /// The thread of a crew has the connection from now on.
+    pub fn join(&mut self, hearer: Hearer) {
+        (self.hearer, self.is_in_crew) = (hearer, true);
+        self.listen();
     }
 
     /// The place of what the client has chosen, if what is behind it has become another one. One that has gone altogether
@@ -302,42 +372,45 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Waits until there is work, and receives the bytes that have arrived.
-    pub fn wait_and_receive(&mut self, waits: Waits, mut target: Option<&mut Target>) -> Result<(), Ended> {
+    /// Says what is waited for now, if there is no work. Receives bytes that have arrived, where that tells.
+    pub fn look(&mut self, waits: Waits, mut target: Option<&mut Target>) -> Result<Look, Ended> {
         if let Some(slow) = self.deadlines.next().and_then(|_| self.deadlines.missed(Instant::now())) {
             return Err(slow.into());
         }
         let Waits { asked, held, in_the_middle, is_chosen, has_others, until } = waits;
+        self.is_chosen = is_chosen;
         let has_room = self.busy && !held && self.unsent() < MAX_UNSENT_BYTES;
         if !asked && (has_room || self.drains && self.unsent() == 0) {
             // There is room again for bytes that were received already.
-            return Ok(());
+            return Ok(Look::Now);
         }
         let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MAX_UNSENT_BYTES;
         let may_answer = self.may_answer();
         let tls_unsent = self.stream.has_tls() && (!may_answer || self.stream.has_unsent()?);
         let withheld = !may_answer && (self.unsent() > 0 || tls_unsent);
         let unsent = !withheld && (self.unsent() > 0 || tls_unsent);
-        let is_quiet = takes && !asked && !unsent && !withheld && is_chosen && !has_others;
+        let is_quiet = takes && !asked && !unsent && !withheld && is_chosen && !has_others && !self.is_in_crew;
         // The rest of a message is probably on its way.
         if is_quiet && in_the_middle && self.receive_awake(AWAKE, target.as_deref_mut())? {
-            return Ok(());
+            return Ok(Look::Now);
         }
         // Only the client can cause work now, unless it shares its card with other controllers, who may take it.
         let is_idle = is_quiet && !in_the_middle;
         if is_idle && !self.is_shared {
-            return self.receive_next(target);
+            self.receive_next(target)?;
+            return Ok(Look::Now);
         }
         let idle_since = is_idle.then(Instant::now);
         if let Some(since) = idle_since
             && self.receive_awake(self.patience.awake(), target.as_deref_mut())?
         {
             self.patience.asked_after(since.elapsed());
-            return Ok(());
+            return Ok(Look::Now);
         }
         // A client with a queue has probably sent more meanwhile. With TLS the socket does not show all received bytes.
-        if takes && (self.last_batch > 1 || self.stream.has_tls()) && self.receive(false, target.as_deref_mut())? {
-            return Ok(());
+        let tries = self.last_batch > 1 && !self.is_in_crew || self.stream.has_tls();
+        if takes && tries && self.receive(false, target)? {
+            return Ok(Look::Now);
         }
         let deadline = match is_chosen {
             false => Some(self.began + self.limits.handshake),
@@ -346,57 +419,75 @@ impl<'a> Line<'a> {
         };
         let deadline = deadline.into_iter().chain(self.deadlines.next()).chain(until);
         let deadline = deadline.chain(withheld.then(|| Instant::now() + ASKED_AGAIN)).min();
-        let waker = Arc::clone(&self.waker);
+        Ok(Look::Wait(Wait { takes, unsent, deadline, is_chosen, withheld, until, idle_since }))
+    }
+
+    /// Sleeps until one of these things has come.
+    pub fn sleep(&self, on: &Wait) -> Result<Woken, Ended> {
         let mut flags = PollFlags::empty();
-        flags.set(PollFlags::IN, takes);
-        flags.set(PollFlags::OUT, unsent);
-        let (has_come, rung, ended) = {
-            let mut fds = vec![
-                PollFd::from_borrowed_fd(self.stream.fd(), flags),
-                PollFd::from_borrowed_fd(waker.fd(), PollFlags::IN),
-            ];
-            let hears = |shard: &usize| self.port.as_ref().is_some_and(|port| port.hears(*shard));
-            let heard: Vec<usize> = (0..self.media.len()).filter(hears).collect();
-            fds.extend(heard.iter().map(|shard| PollFd::from_borrowed_fd(self.media[*shard].as_fd(), PollFlags::IN)));
-            if !wait(&mut fds, deadline)? {
-                let now = Instant::now();
-                if let Some(slow) = self.deadlines.missed(now) {
-                    return Err(slow.into());
-                }
-                return match is_chosen {
-                    _ if withheld || until.is_some_and(|until| now >= until) => Ok(()),
-                    false => Err(Ended::Handshake(self.limits.handshake)),
-                    true => Err(Ended::Stalled(self.limits.stall)),
-                };
-            }
-            let socket = fds[0].revents();
-            // An error shows with the next send or receive.
-            let has_come = socket.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
-            let has_ended = |(_, fd): &(usize, &PollFd)| fd.revents().contains(PollFlags::IN);
-            let ended: Vec<usize> =
-                heard.into_iter().zip(&fds[2..]).filter(has_ended).map(|(shard, _)| shard).collect();
-            (has_come, fds[1].revents().contains(PollFlags::IN), ended)
-        };
-        if rung {
-            waker.clear();
-            if self.counts.is_cut_off.load(Ordering::SeqCst) {
-                return Err(Ended::CutOff);
-            }
-            if let Some(port) = &mut self.port {
-                port.replies(&mut self.replies);
-            }
+        flags.set(PollFlags::IN, on.takes);
+        flags.set(PollFlags::OUT, on.unsent);
+        let mut fds = vec![
+            PollFd::from_borrowed_fd(self.stream.fd(), flags),
+            PollFd::from_borrowed_fd(self.bell.fd(), PollFlags::IN),
+        ];
+        let heard: Vec<usize> = (0..self.ears.len()).filter(|shard| self.ears[*shard].hears()).collect();
+        fds.extend(heard.iter().map(|shard| PollFd::new(&*self.ears[*shard], PollFlags::IN)));
+        if !wait(&mut fds, on.deadline)? {
+            return Ok(Woken { is_late: true, ..Woken::default() });
         }
-        if let Some(port) = &mut self.port {
-            ended.into_iter().for_each(|shard| port.hear(shard, &mut self.replies));
+        // An error shows with the next send or receive.
+        let has_come = fds[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+        let is_readable = |fd: &PollFd| fd.revents().contains(PollFlags::IN);
+        let has_done = heard.into_iter().zip(&fds[2..]).filter(|(_, fd)| is_readable(fd));
+        let heard = has_done.map(|(shard, _)| shard).collect();
+        Ok(Woken { has_come, rung: is_readable(&fds[1]), heard, is_late: false })
+    }
+
+    /// Takes what has come, and receives the bytes that have arrived.
+    pub fn take(&mut self, on: &Wait, woken: Woken, target: Option<&mut Target>) -> Result<(), Ended> {
+        if woken.is_late {
+            let now = Instant::now();
+            if let Some(slow) = self.deadlines.missed(now) {
+                return Err(slow.into());
+            }
+            return match on.is_chosen {
+                _ if on.withheld || on.until.is_some_and(|until| now >= until) => Ok(()),
+                false => Err(Ended::Handshake(self.limits.handshake)),
+                true => Err(Ended::Stalled(self.limits.stall)),
+            };
         }
-        if has_come && takes {
+        if woken.rung {
+            self.take_replies()?;
+        }
+        woken.heard.into_iter().for_each(|shard| self.hear(shard));
+        if woken.has_come && on.takes {
             self.receive(false, target)?;
-            idle_since.iter().for_each(|since| self.patience.asked_after(since.elapsed()));
-        } else if has_come && !takes && !unsent {
+            on.idle_since.iter().for_each(|since| self.patience.asked_after(since.elapsed()));
+        } else if woken.has_come && !on.unsent && !self.is_in_crew {
             // The client takes no more replies, and its bytes are not wanted now. Only its completions are waited for.
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// Takes the replies that the bell has rung for.
+    pub fn take_replies(&mut self) -> Result<(), Ended> {
+        self.bell.clear();
+        if self.counts.is_cut_off.load(Ordering::SeqCst) {
+            return Err(Ended::CutOff);
+        }
+        if let Some(port) = &mut self.port {
+            port.replies(&mut self.replies);
+        }
+        Ok(())
+    }
+
+    /// Handles what has come from a slow medium, and hands it what it is owed.
+    pub fn hear(&mut self, shard: usize) {
+        if let Some(port) = &mut self.port {
+            port.hear(shard, &mut self.replies);
+        }
     }
 
     /// Waits for the next request of a client that has all its replies.
@@ -451,8 +542,16 @@ impl<'a> Line<'a> {
                 Ok(true)
             }
             Received::Nothing => Ok(false),
-            Received::End if self.registry.stops() => Ok(false),
+            Received::End if self.server.registry.stops() => Ok(false),
             Received::End => Err(Ended::EndOfStream),
         }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // A client is on the list until nothing of it asks the card any more.
+        self.leave();
+        self.server.registry.leave(self.number);
     }
 }

@@ -1,15 +1,14 @@
 //! A queue of an NVMe host: receives its commands, submits them to the card, and sends the answers.
 
-use crate::exported::Current;
+use crate::client_bell::ClientBell;
+use crate::conversation::Conversation;
+use crate::exported::Exported;
 use crate::hub::{Clock, Hub, OfExports, Standing};
-use crate::line::{Ended, Line, Waits};
-use crate::nvme::{
-    Command, Dialog, Failure, Operation, Payload, Queue, RANDOM_BYTES, Secrets, Status, Step, Tag, Work,
-};
+use crate::line::{Ended, Line, Look, Wait, Waits, Woken};
+use crate::nvme::{Command, Dialog, Failure, Operation, Payload, Queue, RANDOM_BYTES, Status, Step, Tag, Work};
 use crate::reply::Failed;
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream};
-use crate::waker::Waker;
 use live::ReplyError;
 use std::fs::File;
 use std::io::Read;
@@ -27,10 +26,8 @@ const LOOKS: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A host's connection to the server.
-pub(crate) struct Host<'a> {
-    line: Line<'a>,
-    exported: &'a Current,
-    hub: &'a Hub,
+pub(crate) struct Host {
+    line: Line,
     local: SocketAddr,
     queue: Queue,
     /// A request that waits for memory, with its payload in the receive buffer.
@@ -47,20 +44,16 @@ pub(crate) struct Host<'a> {
     standing: Option<Arc<Standing>>,
     /// Commands that wait for those of other hosts: their slots, the version of the terms, and whom they wait for.
     aborting: Vec<(u8, u64, Vec<Arc<Standing>>)>,
-    /// The secrets of the server, where hosts have to know them.
-    secrets: Option<&'a Secrets>,
     dialog: Option<Dialog>,
     /// A shutdown waits for its flush.
     shuts_down: bool,
     next_look: Instant,
 }
 
-impl<'a> Host<'a> {
-    pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>, local: SocketAddr) -> Host<'a> {
+impl Host {
+    pub fn new(number: u64, stream: Stream, server: &Arc<Shared>, bell: Arc<ClientBell>, local: SocketAddr) -> Host {
         Host {
-            line: Line::new(number, stream, server, waker),
-            exported: &server.exported,
-            hub: &server.hub,
+            line: Line::new(number, stream, server, bell),
             local,
             queue: Queue::default(),
             held: None,
@@ -71,45 +64,9 @@ impl<'a> Host<'a> {
             terms: 0,
             standing: None,
             aborting: Vec::new(),
-            secrets: server.secrets.as_ref(),
             dialog: None,
             shuts_down: false,
             next_look: Instant::now(),
-        }
-    }
-
-    /// Serves the host until the connection ends.
-    pub fn run(&mut self) -> Ended {
-        let Err(ended) = self.serve();
-        let reason = self.queue.end_of_stream(self.line.end - self.line.begin);
-        let ended = if matches!(ended, Ended::EndOfStream) { Ended::Nvme(reason) } else { ended };
-        let _ = self.line.send();
-        // A raw disk may still carry out what it was asked: a host that preempts this one waits for the end of it.
-        self.line.port = None;
-        if let Some(connected) = self.queue.queue() {
-            self.hub.leave(connected.controller, connected.queue, self.line.number, self.line.registry);
-        }
-        if let Ended::Nvme(reason) = &ended
-            && reason.termination().is_some()
-        {
-            // Bytes that are not received would make the system reset the connection, and the host miss the reason.
-            self.line.stream.last_words(Instant::now() + LAST_WORDS);
-        }
-        self.line.stream.close();
-        ended
-    }
-
-    fn serve(&mut self) -> Result<std::convert::Infallible, Ended> {
-        loop {
-            self.line.send()?;
-            self.line.stopping |= self.line.registry.stops();
-            let is_answered = self.outstanding == 0 && self.line.unsent() == 0;
-            if self.line.stopping && (is_answered || self.held.is_some()) {
-                return Err(Ended::Stopped);
-            }
-            self.wait_and_receive()?;
-            self.parse_and_submit()?;
-            self.tell_events();
         }
     }
 
@@ -123,43 +80,36 @@ impl<'a> Host<'a> {
         self.line.begin < self.line.end || self.queue.waiting_for_data() > 0
     }
 
-    fn wait_and_receive(&mut self) -> Result<(), Ended> {
-        let now = Instant::now();
+    /// When there is something to do without the host.
+    fn until(&self) -> Result<Option<Instant>, Ended> {
         let mut until = None;
         if self.is_admin()
             && let (Some(connected), Some(clock)) = (self.queue.queue(), &self.clock)
         {
-            let keep_alive_ms = self.hub.target().keep_alive_ms(connected.controller);
+            let keep_alive_ms = self.hub().target().keep_alive_ms(connected.controller);
             if keep_alive_ms > 0 {
                 let keep_alive = Duration::from_millis(keep_alive_ms.into());
                 let end = clock.last() + keep_alive;
-                if now >= end {
+                if Instant::now() >= end {
                     return Err(Ended::Silent(keep_alive));
                 }
                 until = Some(end);
             }
             until = until.into_iter().chain([self.next_look]).min();
         }
-        let waits = Waits {
-            asked: self.outstanding > 0 || !self.aborting.is_empty() || self.line.owes_answers(),
-            held: self.held.is_some(),
-            in_the_middle: self.is_in_the_middle(),
-            is_chosen: self.queue.queue().is_some() && !self.queue.is_locked(),
-            has_others: self.is_admin(),
-            until,
-        };
-        self.line.wait_and_receive(waits, None)
+        Ok(until)
     }
 
-    /// Parses the PDUs that were received, submits their requests to the card, and answers those that are done. Repeats this
-    /// while it makes room for bytes that were received already.
-    fn parse_and_submit(&mut self) -> Result<(), Ended> {
-        while self.parse_and_submit_once()? && self.line.busy {}
-        Ok(())
+    fn hub(&self) -> &Hub {
+        &self.line.server.hub
     }
 
-    /// One round of [`Host::parse_and_submit`]. `true` if a request was answered.
-    fn parse_and_submit_once(&mut self) -> Result<bool, Ended> {
+    fn exported(&self) -> Arc<Exported> {
+        self.line.server.exported.now()
+    }
+
+    /// One round of [`Host::go_on`]. `true` if a request was answered.
+    fn go_on_once(&mut self) -> Result<bool, Ended> {
         let mut ended = None;
         self.line.busy = false;
         // The data of reads take room among the answers.
@@ -222,7 +172,7 @@ impl<'a> Host<'a> {
         if self.is_quiet()
             && let Some(standing) = &self.standing
         {
-            self.hub.rest(standing);
+            self.hub().rest(standing);
         }
         ended.map_or(Ok(self.outstanding < outstanding), Err)
     }
@@ -238,19 +188,19 @@ impl<'a> Host<'a> {
         if let Some(standing) = &self.standing {
             standing.begin();
         }
-        let terms = self.hub.terms();
+        let terms = self.hub().terms();
         let Some(connected) = self.queue.queue().filter(|_| terms != self.terms) else { return Ok(true) };
         if !self.is_quiet() {
             return Ok(false);
         }
         if self.line.owes_answers() {
             // The card has gone, and the lease before the answers: the host asks again where the card is.
-            let is_lost = !self.line.may_answer() && self.line.has_changed(&self.exported.now()).is_some();
+            let is_lost = !self.line.may_answer() && self.line.has_changed(&self.exported()).is_some();
             return if is_lost { Err(Ended::Elsewhere) } else { Ok(false) };
         }
         // Exports are set while the target is locked, so both are of one moment.
-        let target = self.hub.target();
-        let (renewed, exported) = (target.terms(connected.controller), self.exported.now());
+        let target = self.hub().target();
+        let (renewed, exported) = (target.terms(connected.controller), self.exported());
         drop(target);
         if let Some(place) = self.line.has_changed(&exported) {
             self.line.choose(&exported, place)?;
@@ -259,7 +209,7 @@ impl<'a> Host<'a> {
         self.terms = terms;
         if let Some(standing) = &self.standing {
             standing.seen(terms);
-            self.hub.tell_waiters();
+            self.hub().tell_waiters();
         }
         Ok(true)
     }
@@ -267,24 +217,24 @@ impl<'a> Host<'a> {
     fn reserve(&mut self, slot: u8, command: &Command, data: &Payload) {
         self.line.deadlines.arrived();
         let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
-        let cards = OfExports(&self.exported.now());
+        let cards = OfExports(&self.exported());
         // Those that are waited for tell of their end from now on.
-        self.hub.wait(self.line.number, &self.line.waker);
-        let mut target = self.hub.target();
+        self.hub().wait(self.line.number, &self.line.bell);
+        let mut target = self.hub().target();
         let reserved = target.reserve(connected.controller, command, data.of(&self.line.input), &cards);
-        let kept_out = reserved.waits_in.map(|place| self.hub.kept_out(&target, place)).unwrap_or_default();
+        let kept_out = reserved.waits_in.map(|place| self.hub().kept_out(&target, place)).unwrap_or_default();
         drop(target);
         if reserved.new_terms {
-            self.hub.terms_changed();
+            self.hub().terms_changed();
         }
-        self.line.registry.wake_some(&reserved.woken);
+        self.line.server.registry.wake_some(&reserved.woken);
         if kept_out.is_empty() {
             self.queue.answer_reserve(slot, reserved.status, &mut self.line.out);
             if self.aborting.is_empty() {
-                self.hub.stop_waiting(self.line.number);
+                self.hub().stop_waiting(self.line.number);
             }
         } else {
-            self.aborting.push((slot, self.hub.terms(), kept_out));
+            self.aborting.push((slot, self.hub().terms(), kept_out));
         }
         self.end_aborts();
     }
@@ -302,38 +252,44 @@ impl<'a> Host<'a> {
             }
         }
         if self.aborting.is_empty() {
-            self.hub.stop_waiting(self.line.number);
+            self.hub().stop_waiting(self.line.number);
         }
     }
 
     fn connect(&mut self, command: &Command, data: &Payload) -> Result<(), Ended> {
         self.line.deadlines.arrived();
-        let terms = self.hub.terms();
-        let mut target = self.hub.target();
+        let server = Arc::clone(&self.line.server);
+        let terms = server.hub.terms();
+        let mut target = server.hub.target();
         match target.connect(command, data.of(&self.line.input), self.line.number) {
             Err(answer) => self.queue.answer(command, answer, &mut self.line.out),
             Ok((connected, value)) => {
                 let card = target.subsystem_of(connected.controller).and_then(|of| of.namespaces.first());
                 if let Some(namespace) = card {
                     self.line.needs_lease = connected.queue > 0;
-                    if let Err(ended) = self.line.choose(&self.exported.now(), namespace.card) {
+                    if let Err(ended) = self.line.choose(&self.exported(), namespace.card) {
                         drop(target);
-                        self.hub.leave(connected.controller, connected.queue, self.line.number, self.line.registry);
+                        self.hub().leave(
+                            connected.controller,
+                            connected.queue,
+                            self.line.number,
+                            &self.line.server.registry,
+                        );
                         return Err(ended);
                     }
                 }
                 self.terms = terms;
                 self.queue.set_terms(target.terms(connected.controller), &mut self.line.out);
                 let of = target.host_of(connected.controller);
-                self.standing = (connected.queue > 0).then(|| self.hub.standing(self.line.number, terms, of));
-                self.clock = Some(self.hub.clock(connected.controller));
+                self.standing = (connected.queue > 0).then(|| self.hub().standing(self.line.number, terms, of));
+                self.clock = Some(self.hub().clock(connected.controller));
                 tracing::info!(
                     number = self.line.number,
                     controller = connected.controller,
                     queue = connected.queue,
                     "an NVMe queue is connected"
                 );
-                let names = target.names(connected.controller).filter(|_| self.secrets.is_some());
+                let names = target.names(connected.controller).filter(|_| self.line.server.secrets.is_some());
                 let value = if names.is_some() { value | AUTHENTICATION_REQUIRED } else { value };
                 if let Some(names) = names {
                     self.queue.lock();
@@ -348,7 +304,8 @@ impl<'a> Host<'a> {
     /// One step of the authentication. `false` when it has failed, and the host was told so.
     fn authenticate(&mut self, command: &Command, data: &Payload) -> Result<bool, Ended> {
         self.line.deadlines.arrived();
-        let (Some(dialog), Some(secrets)) = (&mut self.dialog, self.secrets) else {
+        let server = Arc::clone(&self.line.server);
+        let (Some(dialog), Some(secrets)) = (&mut self.dialog, &server.secrets) else {
             self.queue.answer(command, Status::INVALID_FIELD.into(), &mut self.line.out);
             return Ok(true);
         };
@@ -366,10 +323,9 @@ impl<'a> Host<'a> {
         self.line.deadlines.arrived();
         let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
         let (controller, queue) = (connected.controller, connected.queue);
-        let outcome =
-            self.hub.target().admin((controller, queue), command, &OfExports(&self.exported.now()), self.local);
+        let outcome = self.hub().target().admin((controller, queue), command, &OfExports(&self.exported()), self.local);
         if outcome.new_terms {
-            self.hub.terms_changed();
+            self.hub().terms_changed();
         }
         if let Some(answer) = outcome.answer {
             self.queue.answer(command, answer, &mut self.line.out);
@@ -377,7 +333,7 @@ impl<'a> Host<'a> {
         if let Some(id) = outcome.aborted {
             self.queue.abort_event(id, &mut self.line.out);
         }
-        self.line.registry.cut_off_some(&outcome.ended);
+        self.line.server.registry.cut_off_some(&outcome.ended);
         if outcome.shuts_down {
             match &mut self.line.port {
                 Some(port) if !self.shuts_down => {
@@ -386,7 +342,7 @@ impl<'a> Host<'a> {
                     port.submit(&[live::Request::flush(SHUTDOWN)], &mut self.line.replies);
                 }
                 Some(_) => {}
-                None => self.hub.target().shut_down(controller),
+                None => self.hub().target().shut_down(controller),
             }
         }
     }
@@ -472,7 +428,7 @@ impl<'a> Host<'a> {
         if let Some(connected) = self.queue.queue()
             && is_durable
         {
-            self.hub.target().shut_down(connected.controller);
+            self.hub().target().shut_down(connected.controller);
         }
     }
 
@@ -481,7 +437,7 @@ impl<'a> Host<'a> {
         if !failures.is_empty()
             && let Some(connected) = self.queue.queue()
         {
-            self.hub.target().keep_errors(connected.controller, connected.queue, failures);
+            self.hub().target().keep_errors(connected.controller, connected.queue, failures);
         }
     }
 
@@ -491,10 +447,66 @@ impl<'a> Host<'a> {
             return;
         }
         let Some(connected) = self.queue.queue() else { return };
-        for (id, event) in self.hub.target().events(connected.controller, &OfExports(&self.exported.now())) {
+        let events = self.hub().target().events(connected.controller, &OfExports(&self.exported()));
+        for (id, event) in events {
             self.queue.answer_event(id, event, &mut self.line.out);
         }
         self.next_look = Instant::now() + LOOKS;
+    }
+}
+
+impl Conversation for Host {
+    fn line(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
+    fn look(&mut self) -> Result<Look, Ended> {
+        self.tell_events();
+        self.line.send()?;
+        self.line.stopping |= self.line.server.registry.stops();
+        let is_answered = self.outstanding == 0 && self.line.unsent() == 0;
+        if self.line.stopping && (is_answered || self.held.is_some()) {
+            return Err(Ended::Stopped);
+        }
+        let waits = Waits {
+            asked: self.outstanding > 0 || !self.aborting.is_empty() || self.line.owes_answers(),
+            held: self.held.is_some(),
+            in_the_middle: self.is_in_the_middle(),
+            is_chosen: self.queue.queue().is_some() && !self.queue.is_locked(),
+            has_others: self.is_admin(),
+            until: self.until()?,
+        };
+        self.line.look(waits, None)
+    }
+
+    fn take(&mut self, on: &Wait, woken: Woken) -> Result<(), Ended> {
+        self.line.take(on, woken, None)
+    }
+
+    /// Parses the PDUs that were received, submits their requests to the card, and answers those that are done. Repeats this
+    /// while it makes room for bytes that were received already.
+    fn go_on(&mut self) -> Result<(), Ended> {
+        while self.go_on_once()? && self.line.busy {}
+        Ok(())
+    }
+
+    fn end(&mut self, ended: Ended) -> Ended {
+        let reason = self.queue.end_of_stream(self.line.end - self.line.begin);
+        let ended = if matches!(ended, Ended::EndOfStream) { Ended::Nvme(reason) } else { ended };
+        let _ = self.line.send();
+        // A raw disk may still carry out what it was asked: a host that preempts this one waits for the end of it.
+        self.line.leave();
+        if let Some(connected) = self.queue.queue() {
+            self.hub().leave(connected.controller, connected.queue, self.line.number, &self.line.server.registry);
+        }
+        if let Ended::Nvme(reason) = &ended
+            && reason.termination().is_some()
+        {
+            // Bytes that are not received would make the system reset the connection, and the host miss the reason.
+            self.line.stream.last_words(Instant::now() + LAST_WORDS);
+        }
+        self.line.stream.close();
+        ended
     }
 }
 

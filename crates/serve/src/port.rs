@@ -8,8 +8,7 @@
 
 use crate::reply::Reply;
 use crate::shelf::DiskPort;
-use live::{Live, Request, WriteMemory};
-use std::os::fd::OwnedFd;
+use live::{Ear, Hearer, Live, Request, WriteMemory};
 use std::sync::Arc;
 
 /// See the module.
@@ -20,28 +19,26 @@ pub(crate) enum Port {
         _live: Arc<Live>,
         /// Replies of the card that are being turned into those of all.
         came: Vec<live::Reply>,
+        /// A slow medium is handed requests when its thread hears it.
+        gathers: bool,
     },
     Disk(Box<DiskPort>),
 }
 
 impl Port {
     pub fn of_card(port: live::Port, live: &Arc<Live>) -> Port {
-        Port::Card { port: Box::new(port), _live: Arc::clone(live), came: Vec::new() }
+        Port::Card { port: Box::new(port), _live: Arc::clone(live), came: Vec::new(), gathers: false }
     }
 
-    /// Offers to hear a slow medium, as [`live::Port::listen`] does.
-    pub fn listen(&mut self) -> Vec<OwnedFd> {
+    /// Has a thread hear the slow media, as [`live::Port::listen`] does. When `gathering`, a card's media are handed requests
+    /// only when the thread hears them: it has others to submit first.
+    pub fn listen(&mut self, hearer: Hearer, gathering: bool) -> Vec<Arc<Ear>> {
         match self {
-            Port::Card { port, .. } => port.listen(),
+            Port::Card { port, gathers, .. } => {
+                *gathers = gathering;
+                port.listen(hearer)
+            }
             Port::Disk(port) => port.listen(),
-        }
-    }
-
-    /// Whether this client has to hear a medium now, as [`live::Port::hears`] says.
-    pub fn hears(&self, medium: usize) -> bool {
-        match self {
-            Port::Card { port, .. } => port.hears(medium),
-            Port::Disk(port) => port.hears(),
         }
     }
 
@@ -59,8 +56,11 @@ impl Port {
     /// Submits requests all at once, as [`live::Port::submit`] does.
     pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
         match self {
-            Port::Card { port, came, .. } => {
-                port.submit(requests, came);
+            Port::Card { port, came, gathers, .. } => {
+                match gathers {
+                    true => port.submit_more(requests, came),
+                    false => port.submit(requests, came),
+                }
                 replies.extend(came.drain(..).map(Reply::from));
             }
             Port::Disk(port) => port.submit(requests, replies),

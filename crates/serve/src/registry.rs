@@ -1,13 +1,13 @@
 //! The registry of connected clients.
 
-use crate::waker::Waker;
+use crate::client_bell::ClientBell;
 use parking_lot::Mutex;
 use rustix::net::{Shutdown, shutdown};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// A protocol that clients speak.
@@ -83,7 +83,7 @@ pub(crate) struct Client {
     pub tls: bool,
     since: Instant,
     socket: Arc<OwnedFd>,
-    waker: Arc<Waker>,
+    bell: Arc<ClientBell>,
     pub counts: Arc<Counts>,
 }
 
@@ -92,12 +92,14 @@ impl Client {
     fn cut_off(&self) {
         self.counts.is_cut_off.store(true, Ordering::SeqCst);
         let _ = shutdown(&*self.socket, Shutdown::Both);
-        self.waker.wake();
+        self.bell.wake();
     }
 }
 
 #[derive(Default)]
 pub(crate) struct Registry {
+    /// The number of clients, for those that ask often.
+    count: AtomicUsize,
     clients: Mutex<(u64, BTreeMap<u64, Client>)>,
     stops: AtomicBool,
     /// Clients of cards that are shared were cut off, and no new ones come until exports are set again.
@@ -106,20 +108,21 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub fn count(&self) -> usize {
-        self.clients.lock().1.len()
+        self.count.load(Ordering::SeqCst)
     }
 
     pub fn stops(&self) -> bool {
         self.stops.load(Ordering::SeqCst)
     }
 
-    pub fn enter(&self, protocol: Protocol, peer: String, socket: Arc<OwnedFd>, waker: Arc<Waker>) -> u64 {
+    pub fn enter(&self, protocol: Protocol, peer: String, socket: Arc<OwnedFd>, bell: Arc<ClientBell>) -> u64 {
         let mut clients = self.clients.lock();
         clients.0 += 1;
         let number = clients.0;
         let (since, counts) = (Instant::now(), Arc::default());
-        let client = Client { protocol, peer, export: None, place: None, tls: false, since, socket, waker, counts };
+        let client = Client { protocol, peer, export: None, place: None, tls: false, since, socket, bell, counts };
         clients.1.insert(number, client);
+        self.count.store(clients.1.len(), Ordering::SeqCst);
         number
     }
 
@@ -134,7 +137,9 @@ impl Registry {
     }
 
     pub fn leave(&self, number: u64) {
-        self.clients.lock().1.remove(&number);
+        let mut clients = self.clients.lock();
+        clients.1.remove(&number);
+        self.count.store(clients.1.len(), Ordering::SeqCst);
     }
 
     /// Stops the service: requests in flight are answered, and no new ones are taken.
@@ -143,14 +148,14 @@ impl Registry {
         for client in self.clients.lock().1.values() {
             // This wakes a thread that waits for bytes of the client.
             let _ = shutdown(&*client.socket, Shutdown::Read);
-            client.waker.wake();
+            client.bell.wake();
         }
     }
 
     /// Wakes some clients, by their numbers.
     pub fn wake_some(&self, numbers: &[u64]) {
         let clients = self.clients.lock();
-        numbers.iter().filter_map(|number| clients.1.get(number)).for_each(|client| client.waker.wake());
+        numbers.iter().filter_map(|number| clients.1.get(number)).for_each(|client| client.bell.wake());
     }
 
     /// Cuts off some clients, by their numbers; those that have gone meanwhile are none.
@@ -158,13 +163,13 @@ impl Registry {
         let clients = self.clients.lock();
         for client in numbers.iter().filter_map(|number| clients.1.get(number)) {
             let _ = shutdown(&*client.socket, Shutdown::Both);
-            client.waker.wake();
+            client.bell.wake();
         }
     }
 
     /// Wakes all clients.
     pub fn wake_all(&self) {
-        self.clients.lock().1.values().for_each(|client| client.waker.wake());
+        self.clients.lock().1.values().for_each(|client| client.bell.wake());
     }
 
     /// Cuts off the clients that have chosen an export, by its place and whether it is shared.

@@ -1,8 +1,12 @@
-//! The server: listens, and gives each client a thread.
+//! The server: listens, and gives each client a thread, or a place in a crew's.
 
 use crate::address::Address;
 use crate::budget::Budget;
+use crate::client_bell::ClientBell;
 use crate::connection::Client;
+use crate::conversation::{Conversation, serve_alone};
+use crate::crew::Left;
+use crate::crews::Crews;
 use crate::export::Export;
 use crate::exported::{Current, Exported};
 use crate::hub::Hub;
@@ -11,7 +15,7 @@ use crate::line::Ended;
 use crate::nvme::Secrets;
 use crate::nvme_connection::Host;
 use crate::registry::{ClientStatus, Protocol, Registry};
-use crate::shared::{Limits, Shared};
+use crate::shared::{Limits, Shared, for_clients};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
@@ -98,6 +102,7 @@ enum Listener {
 /// A running server. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
+    crews: Arc<Crews>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// The addresses that it listens on; port 0 is replaced by the real port.
     addresses: Vec<(Protocol, Address)>,
@@ -136,8 +141,9 @@ impl Server {
             turned_away: TurnedAway::default(),
             stop: Waker::new()?,
         });
+        let crews = Arc::new(Crews::new(for_clients(), end)?);
         let (threads, sockets, changes) = Default::default();
-        let mut server = Server { shared, threads, addresses: Vec::new(), sockets, changes };
+        let mut server = Server { shared, crews, threads, addresses: Vec::new(), sockets, changes };
         let nbd = services.nbd.iter().map(|address| (Protocol::Nbd, address, is_open));
         let nvme = services.nvme.iter().map(|address| (Protocol::Nvme, address, is_open_for_nvme));
         for (protocol, address, is_open) in nbd.chain(nvme) {
@@ -150,9 +156,10 @@ impl Server {
             if let Listener::Unix(_, path) = &listener {
                 server.sockets.lock().push(path.clone());
             }
-            let shared = Arc::clone(&server.shared);
+            let (shared, crews) = (Arc::clone(&server.shared), Arc::clone(&server.crews));
             let name = protocol.name().to_owned();
-            let thread = std::thread::Builder::new().name(name).spawn(move || accept(&shared, protocol, &listener))?;
+            let accepts = move || accept(&shared, &crews, protocol, &listener);
+            let thread = std::thread::Builder::new().name(name).spawn(accepts)?;
             server.threads.lock().push(thread);
         }
         Ok(server)
@@ -325,7 +332,7 @@ impl Listener {
     }
 }
 
-fn accept(shared: &Arc<Shared>, protocol: Protocol, listener: &Listener) {
+fn accept(shared: &Arc<Shared>, crews: &Arc<Crews>, protocol: Protocol, listener: &Listener) {
     while !shared.registry.stops() {
         let mut fds = [
             PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN),
@@ -335,7 +342,7 @@ fn accept(shared: &Arc<Shared>, protocol: Protocol, listener: &Listener) {
             return;
         }
         match listener.accept() {
-            Ok((socket, peer, local)) => welcome(shared, protocol, socket, peer, local),
+            Ok((socket, peer, local)) => welcome(shared, crews, protocol, (socket, peer, local)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 tracing::warn!(%error, "a client could not be taken");
@@ -346,7 +353,12 @@ fn accept(shared: &Arc<Shared>, protocol: Protocol, listener: &Listener) {
     }
 }
 
-fn welcome(shared: &Arc<Shared>, protocol: Protocol, socket: OwnedFd, peer: String, local: SocketAddr) {
+fn welcome(
+    shared: &Arc<Shared>,
+    crews: &Arc<Crews>,
+    protocol: Protocol,
+    (socket, peer, local): (OwnedFd, String, SocketAddr),
+) {
     if shared.registry.count() >= shared.limits.connections {
         if let Some(turned_away) = shared.turned_away.add(Instant::now()) {
             let connections = shared.limits.connections;
@@ -354,30 +366,21 @@ fn welcome(shared: &Arc<Shared>, protocol: Protocol, socket: OwnedFd, peer: Stri
         }
         return;
     }
-    let waker = match Waker::new() {
-        Ok(waker) => waker,
+    let bell = match ClientBell::new() {
+        Ok(bell) => bell,
         Err(error) => return tracing::warn!(%peer, %error, "a client could not be taken"),
     };
     let socket = Arc::new(socket);
-    let number = shared.registry.enter(protocol, peer.clone(), Arc::clone(&socket), Arc::clone(&waker));
-    let for_thread = Arc::clone(shared);
+    let number = shared.registry.enter(protocol, peer.clone(), Arc::clone(&socket), Arc::clone(&bell));
+    let (for_thread, crews) = (Arc::clone(shared), Arc::clone(crews));
     let serve = move || {
-        let shared = &*for_thread;
-        let leave = Leave { shared, number };
         let stream = Stream::new(socket);
         tracing::info!(number, protocol = protocol.name(), %peer, "a client has come");
-        let ended = match protocol {
-            Protocol::Nbd => Client::new(number, stream, shared, waker).run(),
-            Protocol::Nvme => Host::new(number, stream, shared, waker, local).run(),
+        let conversation: Box<dyn Conversation> = match protocol {
+            Protocol::Nbd => Box::new(Client::new(number, stream, &for_thread, bell)),
+            Protocol::Nvme => Box::new(Host::new(number, stream, &for_thread, bell, local)),
         };
-        match ended {
-            Ended::Nbd(reason) => tracing::info!(number, %reason, "a client has gone"),
-            Ended::Nvme(reason) if reason.termination().is_none() => {
-                tracing::info!(number, %reason, "a client has gone")
-            }
-            ended => tracing::warn!(number, reason = %ended, "a client was let go"),
-        }
-        drop(leave);
+        serve_client(&for_thread, &crews, conversation);
     };
     if let Err(error) =
         std::thread::Builder::new().name(format!("{} {number}", protocol.name())).stack_size(512 << 10).spawn(serve)
@@ -387,14 +390,30 @@ fn welcome(shared: &Arc<Shared>, protocol: Protocol, socket: OwnedFd, peer: Stri
     }
 }
 
-/// Takes a client off the list, however its thread ends.
-struct Leave<'a> {
-    shared: &'a Shared,
-    number: u64,
+/// Serves a client in this thread, until there are so many that it joins a crew.
+fn serve_client(shared: &Shared, crews: &Crews, mut conversation: Box<dyn Conversation>) {
+    let mut joins = true;
+    loop {
+        let is_crowded = || joins && shared.registry.count() > shared.limits.own_threads;
+        if let Err(ended) = serve_alone(&mut *conversation, is_crowded) {
+            return end((conversation, ended));
+        }
+        let (first, shards) = shared.exported.now().card_of(conversation.line().place());
+        match crews.join(conversation, first, shards) {
+            Ok(()) => return,
+            Err(back) => (conversation, joins) = (back, false),
+        }
+    }
 }
 
-impl Drop for Leave<'_> {
-    fn drop(&mut self) {
-        self.shared.registry.leave(self.number);
+/// Ends the connection of a client.
+fn end((mut conversation, ended): Left) {
+    let number = conversation.line().number;
+    match conversation.end(ended) {
+        Ended::Nbd(reason) => tracing::info!(number, %reason, "a client has gone"),
+        Ended::Nvme(reason) if reason.termination().is_none() => {
+            tracing::info!(number, %reason, "a client has gone")
+        }
+        ended => tracing::warn!(number, reason = %ended, "a client was let go"),
     }
 }

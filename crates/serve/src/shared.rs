@@ -8,6 +8,7 @@ use crate::registry::Registry;
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use std::time::Duration;
 pub struct Limits {
     /// The highest number of clients at once.
     pub connections: usize,
+    /// The number of clients that have a thread each; when there are more, those whose medium is slow share threads.
+    pub own_threads: usize,
     /// The time in which a client has to choose an export.
     pub handshake: Duration,
     /// The time in which a client has to continue in the middle of a request or of a reply.
@@ -34,6 +37,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             connections: 512,
+            own_threads: for_clients(),
             handshake: Duration::from_secs(10),
             stall: Duration::from_secs(60),
             request: Duration::from_secs(60),
@@ -58,5 +62,10 @@ pub(crate) struct Shared {
     pub budget: Arc<Budget>,
     pub turned_away: TurnedAway,
     /// Wakes the listeners when the server stops.
-    pub stop: Arc<Waker>,
+    pub stop: Waker,
+}
+
+/// The processors for threads of clients: one is left for those that the clients themselves and the media need.
+pub(crate) fn for_clients() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1)
 }

@@ -1,17 +1,15 @@
 //! The waker of a thread that waits for several descriptors.
 
-use live::Bell;
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 
-/// Wakes a connection's thread, because the card has completions or the server stops.
+/// A descriptor that is readable once somebody has woken its thread.
 pub(crate) struct Waker(OwnedFd);
 
 impl Waker {
-    pub fn new() -> io::Result<Arc<Waker>> {
-        Ok(Arc::new(Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
+    pub fn new() -> io::Result<Waker> {
+        Ok(Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
     pub fn wake(&self) {
@@ -25,11 +23,5 @@ impl Waker {
 
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
-    }
-}
-
-impl Bell for Waker {
-    fn ring(&self) {
-        self.wake();
     }
 }

@@ -5,9 +5,8 @@
 
 use crate::fuse::bell::{LaneBell, MountBell};
 use crate::fuse::lane::Lane;
-use live::Live;
+use live::{Ear, Hearer, Live};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -32,11 +31,11 @@ impl Answers {
             port.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
         let mut first = port(0)?;
-        let media = first.listen();
-        let mut lanes = vec![Lane::new(first, media.len(), &bell)];
+        let media = first.listen(Hearer::new());
+        let mut lanes = vec![Lane::new(first, media.clone(), &bell)];
         if media.is_empty() {
             for lane in 1..threads {
-                lanes.push(Lane::new(port(lane)?, 0, &bell));
+                lanes.push(Lane::new(port(lane)?, Vec::new(), &bell));
             }
         }
         let lanes: Arc<[Lane]> = lanes.into();
@@ -59,11 +58,11 @@ impl Drop for Answers {
 }
 
 /// `media` are those of the first lane, by shard.
-fn run(bell: &MountBell, lanes: &[Lane], media: &[OwnedFd]) {
+fn run(bell: &MountBell, lanes: &[Lane], media: &[Arc<Ear>]) {
     let mut readable = Vec::new();
     while !bell.stops() {
         let watched: Vec<usize> = lanes[0].watched();
-        let of_shards: Vec<(usize, &OwnedFd)> = watched.iter().map(|shard| (*shard, &media[*shard])).collect();
+        let of_shards: Vec<(usize, &Ear)> = watched.iter().map(|shard| (*shard, &*media[*shard])).collect();
         if bell.wait(&of_shards, &mut readable).is_err() {
             // Without memory to wait with, the card is asked at once.
             readable.extend(&watched);

@@ -1,11 +1,10 @@
 //! The bell of a mounted card, and the thread that waits for it.
 
 use crate::rings::Rings;
-use live::Bell;
+use live::{Bell, Ear};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,7 +43,7 @@ impl MountBell {
     }
 
     /// Waits until the bell rings, or until a medium of these has done something; appends the indexes of those.
-    pub fn wait(&self, media: &[(usize, &OwnedFd)], readable: &mut Vec<usize>) -> io::Result<()> {
+    pub fn wait(&self, media: &[(usize, &Ear)], readable: &mut Vec<usize>) -> io::Result<()> {
         let mut fds = vec![PollFd::new(self.rings.fd(), PollFlags::IN)];
         fds.extend(media.iter().map(|(_, medium)| PollFd::new(*medium, PollFlags::IN)));
         while let Err(error) = poll(&mut fds, None) {

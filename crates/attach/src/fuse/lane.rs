@@ -4,7 +4,7 @@ use crate::fuse::bell::MountBell;
 use crate::fuse::error::errno;
 use crate::fuse::range::Range;
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
-use live::{Port, ReadData, Reply, ReplyError, Request};
+use live::{Ear, Port, ReadData, Reply, ReplyError, Request};
 use parking_lot::Mutex;
 use slab::Slab;
 use std::sync::Arc;
@@ -36,7 +36,9 @@ struct Inner {
     port: Port,
     pending: Slab<Pending>,
     replies: Vec<Reply>,
-    /// Whether the thread of answers watches the medium of each shard. It watches one for nothing at most once.
+    /// The media of the shards, as the thread of answers hears them.
+    ears: Vec<Arc<Ear>>,
+    /// Whether this thread watches the medium of each shard. It watches one for nothing at most once.
     watches: Vec<bool>,
 }
 
@@ -52,10 +54,11 @@ impl Inner {
 }
 
 impl Lane {
-    /// The way of a client that hears so many media.
-    pub fn new(port: Port, media: usize, bell: &Arc<MountBell>) -> Lane {
-        let inner = Inner { port, pending: Slab::new(), replies: Vec::new(), watches: vec![true; media] };
-        Lane { inner: Mutex::new(inner), is_shared: media > 0, arrived: Mutex::default(), bell: Arc::clone(bell) }
+    /// The way of a client that hears these media.
+    pub fn new(port: Port, ears: Vec<Arc<Ear>>, bell: &Arc<MountBell>) -> Lane {
+        let (is_shared, watches) = (!ears.is_empty(), vec![true; ears.len()]);
+        let inner = Inner { port, pending: Slab::new(), replies: Vec::new(), ears, watches };
+        Lane { inner: Mutex::new(inner), is_shared, arrived: Mutex::default(), bell: Arc::clone(bell) }
     }
 
     /// Submits a request of the kernel to the card, and replies to what is answered.
@@ -95,7 +98,7 @@ impl Lane {
     pub fn hear(&self, shard: usize) {
         let mut inner = self.inner.lock();
         // If another thread hears it, it is watched again when this lane has to.
-        inner.watches[shard] = inner.port.hears(shard);
+        inner.watches[shard] = inner.ears[shard].hears();
         let answered = match inner.watches[shard] {
             true => self.ask(&mut inner, |port, replies| port.hear(shard, replies)),
             false => Vec::new(),
@@ -134,11 +137,11 @@ impl Lane {
 
     /// Asks the card, and has the thread of answers watch the media that have to be heard from now on.
     fn ask(&self, inner: &mut Inner, ask: impl FnOnce(&mut Port, &mut Vec<Reply>)) -> Vec<Answered> {
-        let Inner { port, replies, watches, .. } = inner;
+        let Inner { port, replies, ears, watches, .. } = inner;
         ask(port, replies);
         let mut changes = false;
-        for (shard, watches) in watches.iter_mut().enumerate() {
-            if !*watches && port.hears(shard) {
+        for (ear, watches) in ears.iter().zip(watches) {
+            if !*watches && ear.hears() {
                 (*watches, changes) = (true, true);
             }
         }

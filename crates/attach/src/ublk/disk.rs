@@ -6,10 +6,11 @@ use crate::ublk::lane::{Lane, QueueBell};
 use crate::ublk::limits::{REQUEST_BYTES, Shape, limits};
 use crate::ublk::mark::{journal_path, mark};
 use crate::ublk::translate::Bounds;
-use live::{Bell, Live, Port, Request};
+use live::{Bell, Hearer, Live, Port, Request};
 use parking_lot::Mutex;
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -206,10 +207,12 @@ impl Disk {
         for (number, place) in places(&info)?.into_iter().enumerate() {
             let bell = QueueBell::new().map_err(DiskError::System)?;
             let mut port = port(live, volume, Arc::clone(&bell) as Arc<dyn Bell>)?;
-            let media = port.listen();
-            let lane = Lane { port, media: media.len(), bell: Arc::clone(&bell), bounds, journal: journal.cloned() };
+            let ears = port.listen(Hearer::new());
+            let lane = Lane { port, ears: ears.clone(), bell: Arc::clone(&bell), bounds, journal: journal.cloned() };
             let mut watched = vec![bell.watched().map_err(DiskError::System)?];
-            watched.extend(media);
+            for ear in ears {
+                watched.push(ear.as_fd().try_clone_to_owned().map_err(DiskError::System)?);
+            }
             let has_begun = has_begun.clone();
             let thread = std::thread::Builder::new().name(format!("ublkb{}-{number}", info.number)).spawn(move || {
                 // The driver takes a queue from one thread only.

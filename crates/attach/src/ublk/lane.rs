@@ -6,7 +6,7 @@
 use crate::rings::Rings;
 use crate::ublk::journal::{Journal, Kind};
 use crate::ublk::translate::{Action, Asked, Bounds, errno, failed};
-use live::{Bell, Port, Reply, Request};
+use live::{Bell, Ear, Port, Reply, Request};
 use parking_lot::Mutex;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -66,7 +66,8 @@ struct Pending {
 /// See the module.
 pub(in crate::ublk) struct Lane {
     pub port: Port,
-    pub media: usize,
+    /// The media of the shards.
+    pub ears: Vec<Arc<Ear>>,
     pub bell: Arc<QueueBell>,
     pub bounds: Bounds,
     /// The changes that outlive the server; a card in memory has none.
@@ -80,8 +81,8 @@ impl Lane {
         let mut events = Vec::new();
         while !queue.is_over() && !self.bell.stops.load(Ordering::Acquire) {
             queue.watch(BELL)?;
-            for medium in 0..self.media {
-                if self.port.hears(medium) {
+            for (medium, ear) in self.ears.iter().enumerate() {
+                if ear.hears() {
                     queue.watch(BELL + 1 + medium)?;
                 }
             }
@@ -105,7 +106,7 @@ impl Lane {
                         self.bell.rings.clear();
                         self.port.replies(&mut state.replies);
                     }
-                    Event::Readable(index) if self.port.hears(index - 1 - BELL) => {
+                    Event::Readable(index) if self.ears[index - 1 - BELL].hears() => {
                         self.port.hear(index - 1 - BELL, &mut state.replies);
                     }
                     Event::Readable(_) => {}

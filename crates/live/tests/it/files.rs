@@ -1,10 +1,9 @@
 //! A live card whose modules lie in files.
 
 use files::{Files, Options};
-use live::{Action, Bell, Live, Port, Reply, Request, Start, Timing, on_files};
+use live::{Action, Bell, Ear, Hearer, Live, Port, Reply, Request, Start, Timing, on_files};
 use media::Medium;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -22,7 +21,7 @@ impl Bell for Rings {
 pub struct Client {
     port: Port,
     rings: Receiver<()>,
-    media: Vec<OwnedFd>,
+    media: Vec<Arc<Ear>>,
 }
 
 impl Client {
@@ -43,7 +42,7 @@ impl Client {
 
     fn that_listens(self, live: &Live) -> Client {
         let mut client = self;
-        client.media = client.port.listen();
+        client.media = client.port.listen(Hearer::new());
         assert_eq!(client.media.len(), live.shards() as usize);
         client
     }
@@ -77,7 +76,7 @@ impl Client {
                 continue;
             }
             let mut fds: Vec<PollFd> =
-                heard.iter().map(|shard| PollFd::new(&self.media[*shard], PollFlags::IN)).collect();
+                heard.iter().map(|shard| PollFd::new(&*self.media[*shard], PollFlags::IN)).collect();
             // Short, because the bell may ring meanwhile.
             poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 5_000_000 })).unwrap();
             heard.into_iter().for_each(|shard| self.port.hear(shard, &mut replies));
@@ -88,7 +87,7 @@ impl Client {
 
     /// The shards whose media this client hears.
     pub fn heard(&self) -> Vec<usize> {
-        (0..self.media.len()).filter(|shard| self.port.hears(*shard)).collect()
+        (0..self.media.len()).filter(|shard| self.media[*shard].hears()).collect()
     }
 
     fn write_all(&mut self, fill: u8) {

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod files;
+mod hearing;
 mod long_writes;
 mod shards;
 mod volumes;

@@ -37,7 +37,7 @@ pub struct ModuleDisks {
     read_only: bool,
     epoll: OwnedFd,
     /// Wakes whoever waits, because a request has ended without any answer.
-    waker: Arc<Waker>,
+    waker: Waker,
     done: Vec<Done>,
 }
 

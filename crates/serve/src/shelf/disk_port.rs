@@ -4,9 +4,9 @@ use crate::reply::{Data, Failed, Reply};
 use crate::shelf::lent::Lending;
 use device::Operation;
 use files::{Buffer, Disks, Done, Handle, Io, IoKind};
-use live::{ReplyError, Request};
+use live::{Ear, ReplyError, Request};
 use rustix::io::Errno;
-use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// Zeroes that have to be written are written in pieces of so many bytes, one after the other.
 const ZERO_BYTES: u64 = 1 << 20;
@@ -21,6 +21,7 @@ pub(crate) struct DiskPort {
     free: Vec<usize>,
     done: Vec<Done>,
     buffers: Lending,
+    ear: Option<Arc<Ear>>,
 }
 
 /// A request in flight.
@@ -56,17 +57,20 @@ enum What {
 impl DiskPort {
     pub fn new(disks: Box<dyn Disks>, handle: Handle, size_bytes: u64) -> DiskPort {
         let (jobs, free, done, buffers) = (Vec::new(), Vec::new(), Vec::new(), Lending::default());
-        DiskPort { disks, handle, size_bytes, jobs, free, done, buffers }
+        DiskPort { disks, handle, size_bytes, jobs, free, done, buffers, ear: None }
     }
 
-    /// A descriptor that is readable when a request has ended.
-    pub fn listen(&self) -> Vec<OwnedFd> {
-        self.disks.fd().and_then(|fd| fd.try_clone_to_owned().ok()).into_iter().collect()
+    /// The ear that hears whether a request has ended.
+    pub fn listen(&mut self) -> Vec<Arc<Ear>> {
+        let fd = self.disks.fd().and_then(|fd| fd.try_clone_to_owned().ok());
+        self.ear = fd.map(|fd| Arc::new(Ear::new(fd)));
+        self.tell();
+        self.ear.iter().cloned().collect()
     }
 
-    /// Whether a reply is outstanding.
-    pub fn hears(&self) -> bool {
-        self.jobs.len() > self.free.len()
+    /// The connection's thread hears the disk while a reply is outstanding.
+    fn tell(&self) {
+        self.ear.iter().for_each(|ear| ear.set_hears(self.jobs.len() > self.free.len()));
     }
 
     pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
@@ -90,6 +94,7 @@ impl DiskPort {
     }
 
     fn hand_over(&mut self) {
+        self.tell();
         if let Err(error) = self.disks.submit() {
             // The entries stay in the queue, and go out with the next ones.
             tracing::warn!(%error, "the kernel takes no requests to a disk now");

@@ -2,6 +2,7 @@
 
 mod clients;
 mod common;
+mod crews;
 mod hostile;
 mod nvme;
 mod remote;

@@ -2,9 +2,8 @@
 
 use super::common::host::{self, Digests, Entry, entry, names};
 use super::common::wire::Wire;
-use serve::{
-    Address, Backing, Export, Limits, Protocol, RawDisk, RawDiskError, Security, Server, Services, ShelfState,
-};
+use crate::common::limits;
+use serve::{Address, Backing, Export, Protocol, RawDisk, RawDiskError, Security, Server, Services, ShelfState};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ fn shelf(path: &Path) -> (Server, SocketAddr, String) {
         lease: None,
     };
     let services = Services { nvme: vec![Address::Tcp("127.0.0.1:0".into())], ..Services::default() };
-    let server = Server::start(vec![export], &services, Security::Plain, Limits::default()).unwrap();
+    let server = Server::start(vec![export], &services, Security::Plain, limits()).unwrap();
     let Some(Address::Tcp(address)) = server.addresses(Protocol::Nvme).next() else { panic!("no address") };
     let address = address.parse().unwrap();
     let nqn = server.subsystems().remove(0);

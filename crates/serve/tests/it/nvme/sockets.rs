@@ -2,7 +2,7 @@
 
 use super::common::host::{self, Digests, Entry, HOST_ID, Pdu, entry, names};
 use super::common::wire::Wire;
-use crate::common::{Served, export, memory_card, served};
+use crate::common::{Served, export, limits, new_card, served};
 use serve::{Address, Backing, Export, KeptError, Limits, Protocol, Security, ServeError, Server, Services};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -461,7 +461,7 @@ fn reservations_survive_the_server_in_the_folder_of_the_card() {
         let mut export = crate::common::export("card", &served.live, false);
         export.reservations = Some(path.clone());
         let services = Services { nvme: vec![Address::Tcp("127.0.0.1:0".into())], ..Services::default() };
-        Server::start(vec![export], &services, Security::Plain, Limits::default())
+        Server::start(vec![export], &services, Security::Plain, limits())
     };
     let address = |server: &Server| match server.addresses(Protocol::Nvme).next() {
         Some(Address::Tcp(address)) => address.parse().unwrap(),
@@ -522,7 +522,7 @@ fn five_hundred_connections_are_served_side_by_side() {
 #[test]
 fn exports_come_and_go_while_the_server_runs() {
     let (served, address) = start(Limits::default());
-    let mut live = Arc::into_inner(memory_card(SIZE)).expect("nobody else has it");
+    let mut live = Arc::into_inner(new_card(SIZE)).expect("nobody else has it");
     live.format_volumes(format::CardId([9; 16])).unwrap();
     let live = Arc::new(live);
     let volume = |name: &str| {

@@ -2,7 +2,7 @@
 
 use super::common::host::{self, Digests, Entry, Pdu, entry};
 use super::common::wire::Wire;
-use crate::common::{client, export, memory_card};
+use crate::common::{client, export, limits, new_card};
 use crate::hostile::{Raw, go};
 use live::Live;
 use serve::{Address, Backing, Elsewhere, Export, Lease, Limits, Protocol, Security, Server, Services};
@@ -54,7 +54,7 @@ impl Controller {
             ..Services::default()
         };
         let exports = vec![Controller::export(&lease, elsewhere(false))];
-        let server = Server::start(exports, &services, Security::Plain, Limits::default()).unwrap();
+        let server = Server::start(exports, &services, Security::Plain, limits()).unwrap();
         Controller { server, lease, dir }
     }
 
@@ -128,7 +128,7 @@ fn group(admin: &mut Wire) -> (u8, u64) {
 /// or refused for its path, and what was written last is read through either server.
 #[test]
 fn hosts_follow_a_card_between_two_servers_under_load() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controllers = [Controller::new(0), Controller::new(1)];
     controllers[0].has(&live);
     let stops = AtomicBool::new(false);
@@ -193,7 +193,7 @@ fn hosts_follow_a_card_between_two_servers_under_load() {
 
 #[test]
 fn silent_hosts_let_go_of_the_card_and_hear_of_it() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(3);
     let (mut admin, mut io) = controller.pair();
     let (_idle_admin, _idle) = controller.pair();
@@ -229,7 +229,7 @@ fn silent_hosts_let_go_of_the_card_and_hear_of_it() {
 /// A write whose data are on their way is refused when they have come: a part of it may lie in the card of before.
 #[test]
 fn a_write_that_was_begun_before_the_card_went_fails_behind_it() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     controller.has(&live);
     let (_admin, mut io) = controller.pair();
@@ -255,7 +255,7 @@ fn a_write_that_was_begun_before_the_card_went_fails_behind_it() {
 
 #[test]
 fn answers_are_withheld_while_there_is_no_lease() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     controller.has(&live);
     let (mut admin, mut io) = controller.pair();
@@ -309,7 +309,7 @@ fn answers_are_withheld_while_there_is_no_lease() {
 /// The owner gives up its lease when nobody has the card any more: all answers have been sent by then.
 #[test]
 fn a_card_is_kept_until_the_last_answer_is_sent() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     controller.has(&live);
     let (_admin, mut io) = controller.pair();
@@ -338,7 +338,7 @@ fn a_card_is_kept_until_the_last_answer_is_sent() {
 /// Answers that wait for a lease when the card goes are never sent: their host hears of that at once, and asks elsewhere.
 #[test]
 fn connections_end_whose_lease_ended_before_the_card_went() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     controller.has(&live);
     let (mut admin, mut io) = controller.pair();
@@ -356,7 +356,7 @@ fn connections_end_whose_lease_ended_before_the_card_went() {
 /// A connection ends at once whatever it waits for when its card is lost, and leaves nothing of the card behind.
 #[test]
 fn connections_end_at_once_when_they_are_cut_off() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     for is_told_first in [false, true] {
         controller.lease.set(true);
@@ -399,7 +399,7 @@ fn connections_end_at_once_when_they_are_cut_off() {
 
 #[test]
 fn nbd_clients_are_refused_and_let_go_where_the_card_is_not() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     let uri = format!("nbd+unix:///card?socket={}", controller.socket().display());
     let info = || client("nbdinfo", "libnbd-bin", &["--size", &uri]);
@@ -434,7 +434,7 @@ fn nbd_clients_are_refused_and_let_go_where_the_card_is_not() {
 
 #[test]
 fn clients_of_a_card_that_was_not_shared_are_cut_off_when_it_goes() {
-    let live = memory_card(SIZE);
+    let live = new_card(SIZE);
     let controller = Controller::new(0);
     let alone = Export { lease: None, ..export("card", &live, false) };
     controller.server.set_exports(vec![alone]).unwrap();
@@ -449,11 +449,11 @@ fn clients_of_a_card_that_was_not_shared_are_cut_off_when_it_goes() {
 fn discovery_tells_of_the_ports_of_all_servers_that_share_a_card() {
     let lease = Arc::new(Switch::default());
     let server = |peers: Vec<Address>| {
-        let alone = Export { lease: None, ..export("alone", &memory_card(SIZE), true) };
+        let alone = Export { lease: None, ..export("alone", &new_card(SIZE), true) };
         let exports = vec![Controller::export(&lease, elsewhere(false)), alone];
         let nvme = vec![Address::Tcp("127.0.0.1:0".into())];
         let services = Services { nvme, peers, ..Services::default() };
-        let server = Server::start(exports, &services, Security::Plain, Limits::default()).unwrap();
+        let server = Server::start(exports, &services, Security::Plain, limits()).unwrap();
         let address = server.addresses(Protocol::Nvme).next().unwrap().clone();
         let at: SocketAddr = address.to_string().parse().unwrap();
         (at, address, server)
