@@ -9,6 +9,7 @@ use crate::client_bell::ClientBell;
 use crate::conversation::Conversation;
 use crate::crew_bell::CrewBell;
 use crate::line::{Ended, Look, Wait, Woken};
+use crate::patience::Patience;
 use live::{Ear, Hearer};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -63,6 +64,7 @@ pub(crate) struct Crew {
     /// The places of those that are looked at next.
     next: Vec<usize>,
     rung: Vec<usize>,
+    patience: Patience,
 }
 
 /// A client that has left, and why.
@@ -81,6 +83,7 @@ impl Crew {
             media: Slab::new(),
             next: Vec::new(),
             rung: Vec::new(),
+            patience: Patience::default(),
         })
     }
 
@@ -146,21 +149,23 @@ impl Crew {
     /// Waits for the descriptors, the bell, or the first deadline, and marks the clients that have to be looked at.
     fn wait(&mut self) -> io::Result<()> {
         debug_assert!(!self.media.iter().any(|(_, medium)| medium.ear.owes()), "a medium would wait for this thread");
-        let mut timeout = Some(Duration::ZERO);
-        if self.next.is_empty() && self.bell.may_sleep() {
-            let deadline = self.members.iter().filter_map(|(_, member)| member.on.as_ref()?.deadline).min();
-            timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        }
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs().min(i32::MAX as u64) as i64,
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
         let mut events: Vec<Event> = Vec::with_capacity(MAX_EVENTS);
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        if !self.next.is_empty() {
+            self.poll(&mut events, Some(Duration::ZERO))?;
+        } else if self.members.iter().any(|(_, member)| member.on.as_ref().is_some_and(|on| on.asked)) {
+            self.sleep(&mut events)?;
+        } else {
+            // Only clients can cause work now.
+            let idle_since = Instant::now();
+            while events.is_empty() && !self.bell.has_rung() && idle_since.elapsed() < self.patience.awake() {
+                self.poll(&mut events, Some(Duration::ZERO))?;
+                std::thread::yield_now();
+            }
+            if events.is_empty() {
+                self.sleep(&mut events)?;
+            }
+            self.patience.asked_after(idle_since.elapsed());
         }
-        self.bell.is_awake();
         for event in &events {
             let (kind, place) = (event.data.u64() % KINDS, (event.data.u64() / KINDS) as usize);
             match kind {
@@ -188,6 +193,28 @@ impl Crew {
             self.look_at(place);
         }
         Ok(())
+    }
+
+    fn sleep(&self, events: &mut Vec<Event>) -> io::Result<()> {
+        let deadline = self.members.iter().filter_map(|(_, member)| member.on.as_ref()?.deadline).min();
+        let timeout = match self.bell.may_sleep() {
+            true => deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+            false => Some(Duration::ZERO),
+        };
+        self.poll(events, timeout)?;
+        self.bell.is_awake();
+        Ok(())
+    }
+
+    fn poll(&self, events: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = timeout.map(|timeout| Timespec {
+            tv_sec: timeout.as_secs().min(i32::MAX as u64) as i64,
+            tv_nsec: timeout.subsec_nanos().into(),
+        });
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Marks the clients that the bell has rung for.

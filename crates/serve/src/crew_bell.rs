@@ -49,6 +49,11 @@ impl CrewBell {
         self.is_awake.store(true, Ordering::SeqCst);
     }
 
+    /// Somebody has to be looked at.
+    pub fn has_rung(&self) -> bool {
+        !self.rung.lock().is_empty()
+    }
+
     /// Takes the places that the bell has rung for.
     pub fn take(&self, places: &mut Vec<usize>) {
         places.append(&mut self.rung.lock());

@@ -104,6 +104,8 @@ pub(crate) enum Look {
 
 /// The things that a connection waits for, of which one suffices.
 pub(crate) struct Wait {
+    /// A reply of the card is outstanding.
+    pub asked: bool,
     /// More bytes of the client.
     pub takes: bool,
     /// Room for more bytes to the client.
@@ -419,7 +421,7 @@ impl Line {
         };
         let deadline = deadline.into_iter().chain(self.deadlines.next()).chain(until);
         let deadline = deadline.chain(withheld.then(|| Instant::now() + ASKED_AGAIN)).min();
-        Ok(Look::Wait(Wait { takes, unsent, deadline, is_chosen, withheld, until, idle_since }))
+        Ok(Look::Wait(Wait { asked, takes, unsent, deadline, is_chosen, withheld, until, idle_since }))
     }
 
     /// Sleeps until one of these things has come.
