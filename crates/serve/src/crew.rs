@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use slab::Slab;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -117,7 +118,9 @@ impl Crew {
         for (at, place) in next.iter().enumerate() {
             let Some(member) = self.members.get_mut(*place) else { continue };
             member.is_next = false;
-            match member.go_on().and_then(|again| self.watch(*place).map(|()| again).map_err(Ended::Broken)) {
+            // A client whose requests bring a bug to light takes no other one along.
+            let went_on = catch_unwind(AssertUnwindSafe(|| member.go_on())).unwrap_or(Err(Ended::Panicked));
+            match went_on.and_then(|again| self.watch(*place).map(|()| again).map_err(Ended::Broken)) {
                 Ok(true) => self.look_at(*place),
                 Ok(false) => {}
                 Err(ended) => {
@@ -337,4 +340,69 @@ impl Member {
 
 fn name(kind: u64, place: usize) -> EventData {
     EventData::new_u64(place as u64 * KINDS + kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::{Line, Waits};
+    use crate::shared::Shared;
+    use crate::stream::Stream;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    /// Answers bytes with themselves, and stumbles over a zero.
+    struct Echo(Line);
+
+    impl Conversation for Echo {
+        fn line(&mut self) -> &mut Line {
+            &mut self.0
+        }
+
+        fn look(&mut self) -> Result<Look, Ended> {
+            self.0.send()?;
+            self.0.look(Waits { is_chosen: true, ..Waits::default() }, None)
+        }
+
+        fn take(&mut self, on: &Wait, woken: Woken) -> Result<(), Ended> {
+            self.0.take(on, woken, None)
+        }
+
+        fn go_on(&mut self) -> Result<(), Ended> {
+            let bytes = self.0.input[self.0.begin..self.0.end].to_vec();
+            assert!(!bytes.contains(&0), "a zero");
+            self.0.begin = self.0.end;
+            self.0.out.extend(bytes);
+            Ok(())
+        }
+
+        fn end(&mut self, ended: Ended) -> Ended {
+            ended
+        }
+    }
+
+    #[test]
+    fn a_client_that_makes_its_thread_stumble_takes_no_other_one_along() {
+        let server = Arc::new(Shared::for_tests());
+        let mut crew = Crew::new(&CrewBell::new().unwrap()).unwrap();
+        let mut clients = Vec::new();
+        for number in 0..3 {
+            let (client, server_side) = UnixStream::pair().unwrap();
+            let stream = Stream::new(Arc::new(server_side.into()));
+            let line = Line::new(number, stream, &server, ClientBell::new().unwrap());
+            assert!(crew.take(Box::new(Echo(line))).is_ok());
+            clients.push(client);
+        }
+        let mut left = Vec::new();
+        for (client, byte) in [(0, 3), (1, 4), (2, 0), (1, 5), (0, 6)] {
+            clients[client].write_all(&[byte]).unwrap();
+            clients[client].set_nonblocking(true).unwrap();
+            let mut answer = [0];
+            while byte != 0 && clients[client].read_exact(&mut answer).is_err() || byte == 0 && left.is_empty() {
+                crew.turn(&mut left).unwrap();
+            }
+            assert_eq!(answer[0], byte);
+        }
+        assert!(left.len() == 1 && matches!(&left[0], (_, Ended::Panicked)) && crew.members.len() == 2);
+    }
 }

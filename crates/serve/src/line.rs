@@ -60,6 +60,8 @@ pub(crate) enum Ended {
     VolumeGone,
     #[error("the server has cut it off")]
     CutOff,
+    #[error("its request brought a bug of the server to light")]
+    Panicked,
     #[error("another controller has the card now")]
     Elsewhere,
     #[error("the server stops")]

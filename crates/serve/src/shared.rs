@@ -69,3 +69,23 @@ pub(crate) struct Shared {
 pub(crate) fn for_clients() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1)
 }
+
+#[cfg(test)]
+impl Shared {
+    /// A server without exports.
+    pub fn for_tests() -> Shared {
+        let limits = Limits::default();
+        Shared {
+            exported: Current::new(crate::exported::Exported::new(Vec::new()).unwrap()),
+            serves_nvme: false,
+            hub: Hub::new(&[], None, Vec::new()).unwrap(),
+            secrets: None,
+            security: Security::Plain,
+            limits,
+            registry: Registry::default(),
+            budget: Budget::new(limits.memory_bytes, limits.connections),
+            turned_away: TurnedAway::default(),
+            stop: Waker::new().unwrap(),
+        }
+    }
+}
