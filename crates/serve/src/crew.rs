@@ -15,6 +15,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use slab::Slab;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,6 +66,10 @@ pub(crate) struct Crew {
     /// The places of those that are looked at next.
     next: Vec<usize>,
     rung: Vec<usize>,
+    /// The clients with a reply of a card outstanding.
+    asked: usize,
+    /// The deadlines of clients, with their places.
+    deadlines: BTreeSet<(Instant, usize)>,
     patience: Patience,
 }
 
@@ -84,6 +89,8 @@ impl Crew {
             media: Slab::new(),
             next: Vec::new(),
             rung: Vec::new(),
+            asked: 0,
+            deadlines: BTreeSet::new(),
             patience: Patience::default(),
         })
     }
@@ -120,13 +127,9 @@ impl Crew {
             member.is_next = false;
             // A client whose requests bring a bug to light takes no other one along.
             let went_on = catch_unwind(AssertUnwindSafe(|| member.go_on())).unwrap_or(Err(Ended::Panicked));
-            match went_on.and_then(|again| self.watch(*place).map(|()| again).map_err(Ended::Broken)) {
-                Ok(true) => self.look_at(*place),
-                Ok(false) => {}
-                Err(ended) => {
-                    let member = self.remove(*place);
-                    left.push((member.conversation, ended));
-                }
+            let goes_on = went_on.and_then(|look| self.waits(*place, look).map_err(Ended::Broken));
+            if let Err(ended) = goes_on {
+                left.push((self.remove(*place), ended));
             }
             if (at + 1) % HANDED_OVER == 0 {
                 self.hand_over();
@@ -138,7 +141,8 @@ impl Crew {
 
     /// Takes all clients, as when the crew can't go on.
     pub fn take_all(&mut self) -> Vec<Box<dyn Conversation>> {
-        self.members.drain().map(|member| member.conversation).collect()
+        let places: Vec<usize> = self.members.iter().map(|(place, _)| place).collect();
+        places.into_iter().map(|place| self.remove(place)).collect()
     }
 
     fn look_at(&mut self, place: usize) {
@@ -155,7 +159,7 @@ impl Crew {
         let mut events: Vec<Event> = Vec::with_capacity(MAX_EVENTS);
         if !self.next.is_empty() {
             self.poll(&mut events, Some(Duration::ZERO))?;
-        } else if self.members.iter().any(|(_, member)| member.on.as_ref().is_some_and(|on| on.asked)) {
+        } else if self.asked > 0 {
             self.sleep(&mut events)?;
         } else {
             // Only clients can cause work now.
@@ -188,20 +192,20 @@ impl Crew {
             }
         }
         let now = Instant::now();
-        let is_late = |member: &Member| member.on.as_ref().and_then(|on| on.deadline).is_some_and(|at| at <= now);
-        let late: Vec<usize> = self.members.iter().filter(|(_, member)| is_late(member)).map(|(at, _)| at).collect();
+        let late: Vec<usize> =
+            self.deadlines.iter().take_while(|(deadline, _)| *deadline <= now).map(|(_, place)| *place).collect();
         for place in late {
-            let member = &mut self.members[place];
-            member.woken.is_late = !member.woken.has_come && !member.woken.rung;
+            let woken = &mut self.members[place].woken;
+            woken.is_late = !woken.has_come && !woken.rung;
             self.look_at(place);
         }
         Ok(())
     }
 
     fn sleep(&self, events: &mut Vec<Event>) -> io::Result<()> {
-        let deadline = self.members.iter().filter_map(|(_, member)| member.on.as_ref()?.deadline).min();
+        let deadline = self.deadlines.first();
         let timeout = match self.bell.may_sleep() {
-            true => deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())),
+            true => deadline.map(|(deadline, _)| deadline.saturating_duration_since(Instant::now())),
             false => Some(Duration::ZERO),
         };
         self.poll(events, timeout)?;
@@ -245,31 +249,65 @@ impl Crew {
         owing.into_iter().for_each(|medium| self.hear(medium));
     }
 
+    /// A client waits for something else from now on.
+    fn waits(&mut self, place: usize, look: Look) -> io::Result<()> {
+        match look {
+            Look::Wait(on) => {
+                self.set_on(place, Some(on));
+                self.watch(place)?;
+            }
+            Look::Now => {
+                self.set_on(place, None);
+                self.look_at(place);
+            }
+        }
+        self.take_ears(place);
+        Ok(())
+    }
+
+    fn set_on(&mut self, place: usize, on: Option<Wait>) {
+        let before = std::mem::replace(&mut self.members[place].on, on);
+        let on = &self.members[place].on;
+        let (was, is) = (before.as_ref(), on.as_ref());
+        let asks = |on: Option<&Wait>| usize::from(on.is_some_and(|on| on.asked));
+        self.asked = self.asked + asks(is) - asks(was);
+        let deadline = |on: Option<&Wait>| on.and_then(|on| on.deadline);
+        if deadline(was) != deadline(is) {
+            deadline(was).iter().for_each(|was| _ = self.deadlines.remove(&(*was, place)));
+            deadline(is).iter().for_each(|is| _ = self.deadlines.insert((*is, place)));
+        }
+    }
+
     /// Has the kernel tell what a client waits for, and nothing else.
     fn watch(&mut self, place: usize) -> io::Result<()> {
         let member = &mut self.members[place];
+        let Some(on) = &member.on else { return Ok(()) };
         let mut flags = EventFlags::empty();
-        if let Some(on) = &member.on {
-            flags.set(EventFlags::IN, on.takes);
-            flags.set(EventFlags::OUT, on.unsent);
-        }
-        let line = member.conversation.line();
+        flags.set(EventFlags::IN, on.takes);
+        flags.set(EventFlags::OUT, on.unsent);
         if flags != member.told {
+            let socket = member.conversation.line().stream.fd();
             // A socket of which nothing is waited for would tell that it is broken, again and again.
             match (member.told.is_empty(), flags.is_empty()) {
-                (true, _) => epoll::add(&self.epoll, line.stream.fd(), name(OF_SOCKET, place), flags)?,
-                (false, false) => epoll::modify(&self.epoll, line.stream.fd(), name(OF_SOCKET, place), flags)?,
-                (false, true) => epoll::delete(&self.epoll, line.stream.fd())?,
+                (true, _) => epoll::add(&self.epoll, socket, name(OF_SOCKET, place), flags)?,
+                (false, false) => epoll::modify(&self.epoll, socket, name(OF_SOCKET, place), flags)?,
+                (false, true) => epoll::delete(&self.epoll, socket)?,
             }
             member.told = flags;
         }
+        Ok(())
+    }
+
+    /// Hears the media of what a client has chosen.
+    fn take_ears(&mut self, place: usize) {
+        let member = &mut self.members[place];
+        let line = member.conversation.line();
         if line.choices != member.choices {
             member.choices = line.choices;
             let ears = line.ears.clone();
             self.forget_ears(place);
             ears.into_iter().enumerate().for_each(|(shard, ear)| self.add_ear(place, shard, ear));
         }
-        Ok(())
     }
 
     fn add_ear(&mut self, place: usize, shard: usize, ear: Arc<Ear>) {
@@ -309,20 +347,21 @@ impl Crew {
         Ok(())
     }
 
-    fn remove(&mut self, place: usize) -> Member {
+    fn remove(&mut self, place: usize) -> Box<dyn Conversation> {
+        self.set_on(place, None);
         self.forget_ears(place);
         let mut member = self.members.remove(place);
         if !member.told.is_empty() {
             let _ = epoll::delete(&self.epoll, member.conversation.line().stream.fd());
         }
         let _ = epoll::delete(&self.epoll, member.bell.fd());
-        member
+        member.conversation
     }
 }
 
 impl Member {
-    /// Takes what has come, and goes on; whether there is more to do already.
-    fn go_on(&mut self) -> Result<bool, Ended> {
+    /// Takes what has come, and goes on; what it waits for then.
+    fn go_on(&mut self) -> Result<Look, Ended> {
         let woken = std::mem::take(&mut self.woken);
         match &self.on {
             Some(on) => self.conversation.take(on, woken)?,
@@ -330,11 +369,7 @@ impl Member {
             None => {}
         }
         self.conversation.go_on()?;
-        self.on = match self.conversation.look()? {
-            Look::Now => None,
-            Look::Wait(on) => Some(on),
-        };
-        Ok(self.on.is_none())
+        self.conversation.look()
     }
 }
 
