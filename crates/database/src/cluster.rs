@@ -7,7 +7,7 @@ use crate::account::Account;
 use crate::error::words;
 use crate::guard::Guard;
 use crate::place::Place;
-use crate::processes::end_all_in;
+use crate::processes::{end_all_in, end_server_in};
 use crate::{Binaries, DatabaseError};
 use postgres::{Client, Config, NoTls};
 use rustix::process::{Pid, Signal, kill_process};
@@ -226,18 +226,7 @@ impl Cluster {
 
     /// Ends every process of the server without letting it do anything more.
     pub(crate) fn kill_hard(&mut self) {
-        let server = &mut self.server;
-        end_all_in(&self.place.work, || {
-            if server.as_mut().is_some_and(|server| !matches!(server.try_wait(), Ok(None))) {
-                *server = None;
-            }
-            server.is_none()
-        });
-        if let Some(mut server) = self.server.take() {
-            // This process is not to become a zombie's parent, whatever holds the server.
-            let _ = server.kill();
-            let _ = server.try_wait();
-        }
+        end_server_in(&self.place.work, &mut self.server);
     }
 
     fn signal(&self, signal: Signal) {

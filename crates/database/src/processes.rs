@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Until processes that were killed are gone: they may be in the middle of a request.
@@ -57,6 +57,21 @@ pub fn end_all_in(dir: &Path, mut reaped: impl FnMut() -> bool) {
         std::thread::sleep(POLL);
     }
     shared.remove();
+}
+
+/// As [`end_all_in`], for the directory of a server that is this process's child.
+pub(crate) fn end_server_in(dir: &Path, server: &mut Option<Child>) {
+    end_all_in(dir, || {
+        if server.as_mut().is_some_and(|server| !matches!(server.try_wait(), Ok(None))) {
+            *server = None;
+        }
+        server.is_none()
+    });
+    if let Some(mut server) = server.take() {
+        // This process is not to become a zombie's parent, whatever holds the server.
+        let _ = server.kill();
+        let _ = server.try_wait();
+    }
 }
 
 fn signal_all(pids: &[i32], signal: Signal) {

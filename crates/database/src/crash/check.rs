@@ -1,8 +1,7 @@
 //! The contents of the database, against the acknowledged transactions.
 
 use super::config::{CrashConfig, MAX_COMPLAINTS};
-use super::sessions::Ledger;
-use crate::{Cluster, DatabaseError};
+use super::ledger::Ledger;
 use results::CrashCycle;
 
 /// The database's record of one session.
@@ -20,30 +19,17 @@ pub(crate) struct Session {
 pub(crate) struct Found(pub Vec<Session>);
 
 impl Found {
-    /// Reads every session's record.
-    pub fn read(cluster: &Cluster, config: &CrashConfig) -> Result<Found, DatabaseError> {
-        let mut client = cluster.connect()?;
-        let mut sessions = vec![Session::default(); config.sessions as usize];
-        let read = || DatabaseError::sql("reading back after recovery");
-        // No index decides what is seen.
-        client.batch_execute("SET enable_indexscan = off; SET enable_indexonlyscan = off").map_err(read())?;
-        for row in client.query("SELECT session, seq FROM crash_counter", &[]).map_err(read())? {
-            of(&mut sessions, row.get(0)).counter = row.get::<_, i64>(1) as u64;
-        }
-        for row in client.query("SELECT session, seq FROM crash_log ORDER BY session, seq", &[]).map_err(read())? {
-            of(&mut sessions, row.get(0)).log.push(row.get::<_, i64>(1) as u64);
-        }
-        for row in client.query("SELECT session, seq FROM crash_rows ORDER BY session, slot", &[]).map_err(read())? {
-            of(&mut sessions, row.get(0)).rows.push(row.get::<_, i64>(1) as u64);
-        }
-        Ok(Found(sessions))
+    /// A record of each session, of which nothing was read yet.
+    pub fn none(config: &CrashConfig) -> Found {
+        Found(vec![Session::default(); config.sessions as usize])
     }
-}
 
-/// Sessions were numbered by us: another number would be a damaged row, which is counted with the last session.
-fn of(sessions: &mut [Session], number: i32) -> &mut Session {
-    let last = sessions.len() - 1;
-    &mut sessions[usize::try_from(number).map_or(last, |n| n.min(last))]
+    /// The record of a session. Sessions were numbered by us: another number would be a damaged row, which is counted with
+    /// the last session.
+    pub fn of(&mut self, number: i64) -> &mut Session {
+        let last = self.0.len() - 1;
+        &mut self.0[usize::try_from(number).map_or(last, |number| number.min(last))]
+    }
 }
 
 /// Compares, and goes on from what was found: a transaction in flight that was kept counts as acknowledged.

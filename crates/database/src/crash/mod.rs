@@ -2,33 +2,40 @@
 //!
 //! Sessions commit transactions that each leave a row in a log, a number in a counter and a new version of a random row,
 //! and remember in this process' memory what was acknowledged. Power goes; the server's processes are killed, because the
-//! file system below them has to be mounted again; power comes back, PostgreSQL recovers, and everything is compared:
+//! file system below them has to be mounted again; power comes back, the database recovers, and everything is compared:
 //! transactions by the log and the counter, and each row by its last version, so that a page that came back in an older
-//! state is seen although the log knows better. A module may be pulled before. `pg_amcheck` and `pg_checksums` look
-//! at what the comparison does not read.
+//! state is seen although the log knows better. A module may be pulled before. The server's own checkers look at what the
+//! comparison does not read.
 
 mod check;
 mod config;
+mod ledger;
+mod postgres;
+mod server;
 mod sessions;
 
 pub use config::CrashConfig;
 
-pub(crate) use check::{Found, Session as SessionFound, compare};
-pub(crate) use sessions::{AFTERWARDS, Ledger, Pulled, cut_after};
+pub(crate) use check::Found;
+pub(crate) use server::{Commits, CrashServer};
 
+use check::compare;
 use config::MAX_COMPLAINTS;
+use ledger::Ledger;
+use sessions::Pulled;
 
 use crate::cluster::last_words;
-use crate::{Cluster, DatabaseError, Power};
+use crate::{DatabaseError, Power};
 use results::{CrashCycle, DatabaseCrash};
 use std::time::Duration;
 use target::Progress;
 
 /// Recovery may take long; then it has failed.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(900);
-/// Runs the cycles on a cluster that runs.
-pub(crate) fn crash(
-    cluster: &mut Cluster,
+
+/// Runs the cycles on a server that runs.
+pub(crate) fn crash<S: CrashServer>(
+    server: &mut S,
     settings: &[(String, String)],
     config: &CrashConfig,
     power: &dyn Power,
@@ -37,9 +44,9 @@ pub(crate) fn crash(
     mut so_far: impl FnMut(&DatabaseCrash),
 ) -> Result<(), DatabaseError> {
     progress.begin("power cuts", config.cycles.into());
-    sessions::make_tables(cluster, config, progress)?;
+    server.make_tables(config, progress)?;
     // The server syncs what it writes; what lay there before it started is synced here.
-    let data = cluster.data();
+    let data = server.data();
     let file = std::fs::File::open(&data).map_err(DatabaseError::io(&data))?;
     rustix::fs::syncfs(&file).map_err(|e| DatabaseError::io(&data)(e.into()))?;
     drop(file);
@@ -47,10 +54,11 @@ pub(crate) fn crash(
     let mut result = begin(power, config);
     for cycle in 0..config.cycles {
         progress.step(&format!("power cut {} of {}", cycle + 1, config.cycles));
-        if !cluster.is_running() {
-            cluster.start(settings, RECOVERY_PATIENCE, progress)?;
+        if !server.is_running() {
+            server.kill_hard();
+            server.start(settings, RECOVERY_PATIENCE, progress)?;
         }
-        let done = one_cycle(cluster, settings, config, power, (cycle, seed), &mut ledgers, progress)?;
+        let done = one_cycle(server, settings, config, power, (cycle, seed), &mut ledgers, progress)?;
         let recovered = done.recovery_s.is_some();
         result.cycles.push(done);
         result.passed = result.cycles.iter().all(CrashCycle::is_clean);
@@ -64,8 +72,8 @@ pub(crate) fn crash(
     if progress.cancelled() { Err(DatabaseError::Cancelled) } else { Ok(()) }
 }
 
-fn one_cycle(
-    cluster: &mut Cluster,
+fn one_cycle<S: CrashServer>(
+    server: &mut S,
     settings: &[(String, String)],
     config: &CrashConfig,
     power: &dyn Power,
@@ -76,7 +84,7 @@ fn one_cycle(
     let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why: why.into() };
     let pulled = Pulled::in_cycle(cycle, power);
     let before: u64 = ledgers.iter().map(|ledger| ledger.acknowledged).sum();
-    let load_s = sessions::run_until_cut(cluster, config, (cycle, seed), ledgers, power, pulled, progress)?;
+    let load_s = sessions::run_until_cut(server, config, (cycle, seed), ledgers, power, pulled, progress)?;
     let restored = power.restore();
     let mut done = CrashCycle {
         fault: fault(pulled),
@@ -90,29 +98,20 @@ fn one_cycle(
         done.complaints.push(format!("the file system does not come back: {why}"));
         return Ok(done);
     }
-    match cluster.start(settings, RECOVERY_PATIENCE, progress) {
+    match server.start(settings, RECOVERY_PATIENCE, progress) {
         Ok(took) => done.recovery_s = Some(took.as_secs_f64()),
         Err(DatabaseError::Server { said, .. }) => {
-            done.complaints.push(format!("PostgreSQL does not start: {said}"));
+            done.complaints.push(format!("{} does not start: {said}", S::NAME));
             return Ok(done);
         }
         Err(error) => return Err(error),
     }
-    match Found::read(cluster, config) {
+    match server.read(config) {
         Ok(found) => compare(ledgers, &found, &mut done),
-        // Data that can't be read is a finding: the statements are known to be right.
-        Err(DatabaseError::Sql { what, source }) => {
-            done.complaints.push(format!("{what}: {}", crate::error::words(&source)));
-        }
-        Err(error) => return Err(error),
+        Err(error) => done.complaints.push(finding(error)?),
     }
-    progress.step("pg_amcheck, pg_checksums");
-    let mut amcheck = cluster.client_command("pg_amcheck");
-    amcheck.args(["--install-missing", "--heapallindexed"]);
-    complain(&mut done, "pg_amcheck", amcheck.args(["-d", crate::cluster::DATABASE]))?;
-    cluster.stop()?;
-    let mut checksums = cluster.command("pg_checksums");
-    complain(&mut done, "pg_checksums", checksums.args(["--check", "-D"]).arg(cluster.data()))?;
+    progress.step(S::CHECKERS);
+    server.check(&mut done)?;
     if let Some(Pulled { module, comes_back: false }) = pulled {
         power.insert(module).map_err(failed("the module can't be put back"))?;
     }
@@ -120,8 +119,17 @@ fn one_cycle(
     Ok(done)
 }
 
+/// Data that can't be read is a finding: the statements are known to be right. Other errors are none.
+pub(crate) fn finding(error: DatabaseError) -> Result<String, DatabaseError> {
+    match error {
+        DatabaseError::Sql { what, source } => Ok(format!("{what}: {}", crate::error::words(&source))),
+        DatabaseError::Program { program, said } => Ok(format!("{program}: {said}")),
+        other => Err(other),
+    }
+}
+
 /// A crash test before its first cut.
-pub(crate) fn begin(power: &dyn Power, config: &CrashConfig) -> DatabaseCrash {
+fn begin(power: &dyn Power, config: &CrashConfig) -> DatabaseCrash {
     DatabaseCrash {
         how: power.how(),
         sessions: config.sessions,
@@ -132,7 +140,7 @@ pub(crate) fn begin(power: &dyn Power, config: &CrashConfig) -> DatabaseCrash {
 }
 
 /// The fault in words.
-pub(crate) fn fault(pulled: Option<Pulled>) -> String {
+fn fault(pulled: Option<Pulled>) -> String {
     match pulled {
         None => "power cut".to_owned(),
         Some(Pulled { module, comes_back: false }) => format!("module {module} pulled, power cut"),
@@ -162,7 +170,7 @@ pub(crate) fn complain(
 }
 
 /// In the words that an engineer needs.
-pub(crate) fn verdict(crash: &DatabaseCrash) -> String {
+fn verdict(crash: &DatabaseCrash) -> String {
     let sum = |of: fn(&CrashCycle) -> u64| crash.cycles.iter().map(of).sum::<u64>();
     let cuts = match crash.cycles.len() {
         1 => "1 power cut".to_owned(),

@@ -1,6 +1,5 @@
 //! A run: sysbench against sessions, then power cuts.
 
-use super::crash::crash;
 use super::programs::Programs;
 use super::server::Server;
 use super::sysbench::{Oltp, ROW_BYTES, TABLES};
@@ -68,7 +67,7 @@ impl Run<'_> {
             let power = self.device.power().ok_or_else(title)?;
             let (settings, config, seed) = (self.settings, &request.crash, request.seed);
             let tell = |done: &results::DatabaseCrash| report.crash = Some(done.clone());
-            let done = crash(&mut server, settings, config, power, seed, self.progress, tell);
+            let done = crate::crash::crash(&mut server, settings, config, power, seed, self.progress, tell);
             self.seconds.push((Part::Crash, began.elapsed().as_secs_f64()));
             done?;
         }

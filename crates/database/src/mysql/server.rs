@@ -7,7 +7,7 @@ use crate::account::Account;
 use crate::cluster::{GUARDED, last_words};
 use crate::guard::Guard;
 use crate::place::Place;
-use crate::processes::end_all_in;
+use crate::processes::end_server_in;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -171,18 +171,7 @@ impl Server {
 
     /// Ends every process of it without letting it do anything more.
     pub fn kill_hard(&mut self) {
-        let child = &mut self.child;
-        end_all_in(&self.place.work, || {
-            if child.as_mut().is_some_and(|child| !matches!(child.try_wait(), Ok(None))) {
-                *child = None;
-            }
-            child.is_none()
-        });
-        if let Some(mut child) = self.child.take() {
-            // This process is not to become a zombie's parent, whatever holds the server.
-            let _ = child.kill();
-            let _ = child.try_wait();
-        }
+        end_server_in(&self.place.work, &mut self.child);
     }
 }
 
