@@ -16,10 +16,9 @@ mod sessions;
 
 pub use config::CrashConfig;
 
-pub(crate) use check::Found;
-pub(crate) use server::{Commits, CrashServer};
+pub(crate) use server::{Commits, CrashServer, Reader};
 
-use check::compare;
+use check::{Found, compare};
 use config::MAX_COMPLAINTS;
 use ledger::Ledger;
 use sessions::Pulled;
@@ -32,6 +31,8 @@ use target::Progress;
 
 /// Recovery may take long; then it has failed.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(900);
+/// The name of the reading in errors.
+pub(crate) const READING: &str = "reading back after recovery";
 
 /// Runs the cycles on a server that runs.
 pub(crate) fn crash<S: CrashServer>(
@@ -106,7 +107,7 @@ fn one_cycle<S: CrashServer>(
         }
         Err(error) => return Err(error),
     }
-    match server.read(config) {
+    match read(server, config) {
         Ok(found) => compare(ledgers, &found, &mut done),
         Err(error) => done.complaints.push(finding(error)?),
     }
@@ -117,6 +118,22 @@ fn one_cycle<S: CrashServer>(
     }
     power.rebuilt().map_err(failed("the device is not whole again"))?;
     Ok(done)
+}
+
+/// Reads every session's record.
+fn read<S: CrashServer>(server: &S, config: &CrashConfig) -> Result<Found, DatabaseError> {
+    let mut rows = server.reader()?;
+    let mut found = Found::none(config);
+    for (session, seq) in rows("SELECT session, seq FROM crash_counter")? {
+        found.of(session).counter = seq;
+    }
+    for (session, seq) in rows("SELECT session, seq FROM crash_log ORDER BY session, seq")? {
+        found.of(session).log.push(seq);
+    }
+    for (session, seq) in rows("SELECT session, seq FROM crash_rows ORDER BY session, slot")? {
+        found.of(session).rows.push(seq);
+    }
+    Ok(found)
 }
 
 /// Data that can't be read is a finding: the statements are known to be right. Other errors are none.

@@ -1,9 +1,8 @@
 //! PostgreSQL under power cuts.
 
-use super::check::Found;
-use super::complain;
 use super::config::CrashConfig;
-use super::server::{Beside, Commits, CrashServer};
+use super::server::{Beside, Commits, CrashServer, Reader};
+use super::{READING, complain};
 use crate::clients::execute;
 use crate::cluster::DATABASE;
 use crate::{Cluster, DatabaseError};
@@ -119,26 +118,15 @@ impl CrashServer for Cluster {
         })))
     }
 
-    fn read(&self, config: &CrashConfig) -> Result<Found, DatabaseError> {
+    fn reader(&self) -> Result<Reader<'_>, DatabaseError> {
         let mut client = self.connect()?;
-        let mut found = Found::none(config);
-        let read = || DatabaseError::sql("reading back after recovery");
         // No index decides what is seen.
-        client.batch_execute("SET enable_indexscan = off; SET enable_indexonlyscan = off").map_err(read())?;
-        let mut rows = |sql: &str| -> Result<Vec<(i64, u64)>, DatabaseError> {
-            let rows = client.query(sql, &[]).map_err(read())?;
+        let scans = "SET enable_indexscan = off; SET enable_indexonlyscan = off";
+        client.batch_execute(scans).map_err(DatabaseError::sql(READING))?;
+        Ok(Box::new(move |sql| {
+            let rows = client.query(sql, &[]).map_err(DatabaseError::sql(READING))?;
             Ok(rows.iter().map(|row| (row.get::<_, i32>(0).into(), row.get::<_, i64>(1) as u64)).collect())
-        };
-        for (session, seq) in rows("SELECT session, seq FROM crash_counter")? {
-            found.of(session).counter = seq;
-        }
-        for (session, seq) in rows("SELECT session, seq FROM crash_log ORDER BY session, seq")? {
-            found.of(session).log.push(seq);
-        }
-        for (session, seq) in rows("SELECT session, seq FROM crash_rows ORDER BY session, slot")? {
-            found.of(session).rows.push(seq);
-        }
-        Ok(found)
+        }))
     }
 
     fn check(&mut self, done: &mut CrashCycle) -> Result<(), DatabaseError> {

@@ -1,6 +1,5 @@
 //! A database server whose power is cut, whichever it is.
 
-use super::check::Found;
 use super::config::CrashConfig;
 use crate::DatabaseError;
 use results::CrashCycle;
@@ -11,6 +10,9 @@ use target::Progress;
 
 /// The work of a server beside its sessions, until it is told that all is over.
 pub(crate) type Beside = Box<dyn FnOnce(&AtomicBool) + Send>;
+
+/// Answers a statement with its rows of two numbers.
+pub(crate) type Reader<'a> = Box<dyn FnMut(&str) -> Result<Vec<(i64, u64)>, DatabaseError> + 'a>;
 
 /// A connection that commits transactions.
 pub(crate) trait Commits: Send {
@@ -53,8 +55,8 @@ pub(crate) trait CrashServer {
         Ok(None)
     }
 
-    /// Reads every session's record.
-    fn read(&self, config: &CrashConfig) -> Result<Found, DatabaseError>;
+    /// Asks for rows of a session's number and a transaction's, on one connection.
+    fn reader(&self) -> Result<Reader<'_>, DatabaseError>;
 
     /// Runs the checkers, which complain, and stops the server.
     fn check(&mut self, done: &mut CrashCycle) -> Result<(), DatabaseError>;

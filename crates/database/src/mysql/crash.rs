@@ -2,7 +2,7 @@
 
 use super::client::Session;
 use super::server::{DATABASE, Server};
-use crate::crash::{Commits, CrashServer, Found, complain, finding};
+use crate::crash::{Commits, CrashServer, READING, Reader, complain, finding};
 use crate::{CrashConfig, DatabaseError};
 use results::CrashCycle;
 use std::path::PathBuf;
@@ -81,29 +81,17 @@ impl CrashServer for Server {
         Session::open(&self.client(), DATABASE)
     }
 
-    fn read(&self, config: &CrashConfig) -> Result<Found, DatabaseError> {
-        let mut found = Found::none(config);
-        let what = "reading back after recovery";
-        let rows = |sql: &str| -> Result<Vec<(i64, u64)>, DatabaseError> {
-            let rows = self.client().ask(DATABASE, what, sql)?;
+    fn reader(&self) -> Result<Reader<'_>, DatabaseError> {
+        Ok(Box::new(|sql| {
+            let rows = self.client().ask(DATABASE, READING, sql)?;
             let numbers = rows.iter().map(|row| {
                 let (session, seq) = row.split_once('\t')?;
                 Some((session.parse().ok()?, seq.parse().ok()?))
             });
             let damaged =
-                || DatabaseError::Program { program: what.into(), said: "a row is no pair of numbers".into() };
+                || DatabaseError::Program { program: READING.into(), said: "a row is no pair of numbers".into() };
             numbers.collect::<Option<Vec<_>>>().ok_or_else(damaged)
-        };
-        for (session, seq) in rows("SELECT session, seq FROM crash_counter")? {
-            found.of(session).counter = seq;
-        }
-        for (session, seq) in rows("SELECT session, seq FROM crash_log ORDER BY session, seq")? {
-            found.of(session).log.push(seq);
-        }
-        for (session, seq) in rows("SELECT session, seq FROM crash_rows ORDER BY session, slot")? {
-            found.of(session).rows.push(seq);
-        }
-        Ok(found)
+        }))
     }
 
     fn check(&mut self, done: &mut CrashCycle) -> Result<(), DatabaseError> {
